@@ -51,10 +51,10 @@ describe('a job without a node', () => {
 
   it('shows the resources that it needs, and the wait reason if no worker has them', async () => {
     await bench.run('add', 'models', '--create', '--id', 'film-gpu', '--needs', 'gpu=1', '--needs', 'cpu=2');
-    const why = 'needs cpu=2, gpu=1, and no worker there is offers as much';
+    const why = 'needs cpu=2, gpu=1, and no registered worker has that capacity';
     expect(await bench.json<JobView>('show', 'film-gpu')).toMatchObject({ label: 'throttled', reason: why });
     await refused(2, '--needs must be RESOURCE=N, such as gpu=1, not gpu', 'add', 'films', '--needs', 'gpu');
-    await refused(2, 'must be named with letters', 'add', 'films', '--needs', '3d=1');
+    await refused(2, 'must have a name of letters', 'add', 'films', '--needs', '3d=1');
   });
 
   it('is listed in a table as wide as the terminal, with the whole id', async () => {
@@ -195,7 +195,7 @@ describe('a queue without a node', () => {
     expect(await maxCrashes('films', 'maxCrashes=8')).toMatchObject({ value: '8', from: 'queue' });
     expect(await maxCrashes('films', '--unset', 'maxCrashes')).toMatchObject({ value: '7', from: 'global' });
     expect(await maxCrashes('--global', '--unset', 'maxCrashes')).toMatchObject({ value: '5', from: 'default' });
-    await refused(2, 'script: cannot be set for every queue', 'config', '--global', 'script=/bin/true');
+    await refused(2, 'script: cannot be set for all queues', 'config', '--global', 'script=/bin/true');
     await refused(2, 'did you mean retries', 'config', '--global', '--unset', 'retrys');
     await refused(2, '--unset requires QUEUE or --global', 'config', '--unset', 'retries');
   });

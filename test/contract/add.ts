@@ -1,4 +1,4 @@
-/** Adding: what a new job looks like, and that the same id twice is one job. */
+/** Add: the record of a new job, and idempotence by id. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete, outcomeOf, START } from './workbench.ts';
@@ -97,7 +97,7 @@ export function addContract(open: Open): void {
     expect(await jobs.count([])).toEqual([]);
   });
 
-  it('returns the job that has the id already, and changes nothing', async () => {
+  it('returns the existing job with the same id, and changes nothing', async () => {
     const bench = await open();
     await bench.add({ id: 'a', data: '1', tags: ['x'] });
     const before = await bench.job('a');
@@ -106,17 +106,17 @@ export function addContract(open: Open): void {
       { ok: true, outcome: 'exists', id: 'a', queue: 'q', state: 'waiting' },
     ]);
     expect(await bench.job('a')).toEqual(before);
-    expect(await bench.story('a')).toEqual(['added']);
+    expect(await bench.events('a')).toEqual(['added']);
   });
 
-  it('adds an id once that stands twice in one call', async () => {
+  it('adds an id once that occurs twice in one call', async () => {
     const bench = await open();
     const results = await bench.add({ id: 'a', data: '1' }, { id: 'a', data: '2' });
     expect(results).toMatchObject([{ outcome: 'added' }, { outcome: 'exists' }]);
     expect((await bench.job('a')).data).toBe('1');
   });
 
-  it('says in which state and queue the job with the id is by now', async () => {
+  it('returns the present state and queue of the existing job', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     expect(await bench.add({ id: 'a' })).toMatchObject([{ outcome: 'exists', state: 'running' }]);
@@ -126,16 +126,16 @@ export function addContract(open: Open): void {
     ]);
   });
 
-  it('makes an id anew after its job was deleted', async () => {
+  it('creates a job anew after its id was deleted', async () => {
     const bench = await open();
     await bench.add({ id: 'a', data: '1' });
     await bench.jobs.delete(['a']);
     expect(await bench.add({ id: 'a', data: '2' })).toMatchObject([{ outcome: 'added' }]);
     expect((await bench.job('a')).data).toBe('2');
-    expect(await bench.story('a')).toEqual(['added']);
+    expect(await bench.events('a')).toEqual(['added']);
   });
 
-  it('is refused by a queue that is down, for those jobs alone', async () => {
+  it('is refused by a queue that is down, for those jobs only', async () => {
     const bench = await open();
     await bench.add({ id: 'old', queue: 'down' });
     await bench.setQueue('down', { state: 'down' });
@@ -150,20 +150,20 @@ export function addContract(open: Open): void {
     expect(await bench.states('a', 'b', 'old', 'c')).toEqual([null, 'waiting', 'waiting', 'waiting']);
   });
 
-  it("takes its queue's priority unless it has its own", async () => {
+  it("uses the queue's priority unless the job has its own", async () => {
     const bench = await open();
     await bench.setQueue('q', { priority: 7 });
     await bench.add({ id: 'a' }, { id: 'b', priority: 0 }, { id: 'c', queue: 'other' });
     expect((await bench.jobs.find(['a', 'b', 'c'])).map((job) => job?.priority)).toEqual([7, 0, 0]);
   });
 
-  it('counts a delay from now, and a time that is given wins over it', async () => {
+  it('counts a delay from now, and prefers a given run time', async () => {
     const bench = await open();
     await bench.add({ id: 'a', delayMs: 500 }, { id: 'b', delayMs: 500, runAt: START - 7 }, { id: 'c', runAt: 0 });
     expect((await bench.jobs.find(['a', 'b', 'c'])).map((job) => job?.runAt)).toEqual([START + 500, START - 7, 0]);
   });
 
-  it('finds what is there, in the order of the question', async () => {
+  it('finds jobs in the order of the given ids', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' });
     const found = await bench.jobs.find(['b', 'none', 'a', 'b']);

@@ -1,10 +1,10 @@
-/** Cancelling: at once where nobody works, by a mark where somebody does, for good in any case. */
+/** Cancel: at once if no worker runs the job, otherwise by a request to the worker; final in any case. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, outcomeOf, release, resend, retry, START } from './workbench.ts';
 
 export function cancelContract(open: Open): void {
-  it('ends what waits and what is a draft at once', async () => {
+  it('ends waiting jobs and drafts at once', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b', draft: true, delayMs: 9 }, { id: 'c', delayMs: 1_000 });
     bench.pass(3);
@@ -17,7 +17,7 @@ export function cancelContract(open: Open): void {
     expect(await bench.claimIds()).toEqual([]);
   });
 
-  it('can be repeated, and says the same', async () => {
+  it('can be repeated with the same result', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     await bench.running({ id: 'b', queue: 'other' });
@@ -31,10 +31,10 @@ export function cancelContract(open: Open): void {
     bench.pass(10);
     expect(await ask()).toEqual(first);
     expect(await bench.jobs.find(['a', 'b'])).toEqual(kept);
-    expect(await bench.story('b')).toEqual(['added', 'claimed', 'cancel-asked']);
+    expect(await bench.events('b')).toEqual(['added', 'claimed', 'cancel-asked']);
   });
 
-  it('leaves a mark on what runs, for its worker', async () => {
+  it('leaves a cancel request on a running job, for its worker', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     bench.pass(4);
@@ -49,9 +49,9 @@ export function cancelContract(open: Open): void {
     expect(jobs.map(({ id }) => id)).toEqual(['a']);
   });
 
-  it('ends a marked job cancelled, whatever its holder says of it', async () => {
+  it('ends the job as cancelled, whatever settlement its holder sends', async () => {
     const bench = await open();
-    const endings = [
+    const outcomes = [
       { kind: 'complete', result: '1' } as const,
       { kind: 'complete', next: { queue: 'next', delayMs: 0 } } as const,
       { kind: 'forward', address: 'x' } as const,
@@ -61,19 +61,19 @@ export function cancelContract(open: Open): void {
       release,
     ];
     await bench.setQueue('q', { retries: 9 });
-    for (const [index, said] of endings.entries()) {
+    for (const [index, outcome] of outcomes.entries()) {
       const id = String(index);
       const job = await bench.running({ id });
       await bench.jobs.cancel([{ id }]);
-      expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'cancelled' });
+      expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'cancelled' });
       expect(await bench.job(id)).toMatchObject({ state: 'cancelled', result: null, lease: null, endedAt: bench.now });
       expect(await bench.job(id)).toMatchObject({ queue: 'q', failures: 0, interruptions: 0, forwardedTo: null });
-      expect((await bench.jobs.history(id)).at(-1)).toMatchObject({ event: 'cancelled', by: 'w', note: said.kind });
-      expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'cancelled' });
+      expect((await bench.jobs.history(id)).at(-1)).toMatchObject({ event: 'cancelled', by: 'w', note: outcome.kind });
+      expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'cancelled' });
     }
   });
 
-  it('ends a marked job cancelled when its lease is overtaken', async () => {
+  it('ends the job as cancelled when its lease expires', async () => {
     const bench = await open();
     for (const settings of [{}, { onLost: 'fail' }, { lostCountsAs: 'failure', retries: 9 }] as const) {
       const id = JSON.stringify(settings).length.toString();
@@ -87,7 +87,7 @@ export function cancelContract(open: Open): void {
     }
   });
 
-  it('ends a marked job cancelled when its worker is failed', async () => {
+  it('ends the job as cancelled when its worker is failed', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });
     await bench.jobs.cancel([{ id: 'a' }]);
@@ -95,7 +95,7 @@ export function cancelContract(open: Open): void {
     expect(await bench.states('a')).toEqual(['cancelled']);
   });
 
-  it('ends at once what nobody runs any more: a lease that is over, a job that is held', async () => {
+  it('ends a job without a worker at once: an expired lease, a held job', async () => {
     const bench = await open();
     await bench.setQueue('held', { onLost: 'hold' });
     await bench.running({ id: 'a' });
@@ -108,11 +108,11 @@ export function cancelContract(open: Open): void {
     expect((await bench.jobs.history('b')).at(-1)).toMatchObject({
       event: 'cancelled',
       by: 'w',
-      note: 'nobody was running it',
+      note: 'no worker was running it',
     });
   });
 
-  it('ends a marked job at once when it turns out that nobody runs it', async () => {
+  it('ends a job with a cancel request at once when no worker is left', async () => {
     const bench = await open();
     await bench.setQueue('q', { onLost: 'hold' });
     await bench.running({ id: 'a' });
@@ -122,7 +122,7 @@ export function cancelContract(open: Open): void {
     expect(await bench.jobs.cancel([{ id: 'a' }])).toEqual([{ ok: true, outcome: 'cancelled' }]);
   });
 
-  it('is refused for what is done, failed or not there', async () => {
+  it('is refused for a done, failed or missing job', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'done' }), complete);
     await bench.settle(await bench.running({ id: 'failed' }), fail());
@@ -131,7 +131,7 @@ export function cancelContract(open: Open): void {
     expect(await bench.states('done', 'failed')).toEqual(['done', 'failed']);
   });
 
-  it('is refused when the job has been claimed since the caller saw it', async () => {
+  it('is refused if the job was claimed since the caller saw it', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });
     expect((await bench.jobs.cancel([{ id: 'a', attempt: 0 }])).map(outcomeOf)).toEqual(['moved-on']);
@@ -139,7 +139,7 @@ export function cancelContract(open: Open): void {
     expect((await bench.jobs.cancel([{ id: 'a', attempt: 1 }])).map(outcomeOf)).toEqual(['ok']);
   });
 
-  it('leaves no mark to the next life of the job', async () => {
+  it('leaves no cancel request after a requeue', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     await bench.jobs.cancel([{ id: 'a' }]);

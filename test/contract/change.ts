@@ -1,10 +1,10 @@
-/** Changing what a job says of itself, and deleting it. */
+/** Change and delete. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, outcomeOf, release, START } from './workbench.ts';
 
 export function changeContract(open: Open): void {
-  it('changes what is named and nothing else', async () => {
+  it('changes only the named fields', async () => {
     const bench = await open();
     await bench.add({ id: 'a', name: 'old', data: '1', priority: 1, tags: ['x'] });
     const before = await bench.job('a');
@@ -15,10 +15,10 @@ export function changeContract(open: Open): void {
     expect(await bench.job('a')).toEqual({ ...before, ...all });
     await bench.jobs.change([{ id: 'a', tags: [] }]);
     expect((await bench.job('a')).tags).toEqual([]);
-    expect(await bench.story('a')).toEqual(['added', 'changed', 'changed', 'changed']);
+    expect(await bench.events('a')).toEqual(['added', 'changed', 'changed', 'changed']);
   });
 
-  it('keeps words in the history, whatever the state', async () => {
+  it('keeps notes in the history, in any state', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a' }), complete);
     const before = await bench.job('a');
@@ -28,7 +28,7 @@ export function changeContract(open: Open): void {
     expect((await bench.jobs.history('a')).at(-1)).toMatchObject(row);
   });
 
-  it('moves a waiting job in its line', async () => {
+  it('moves a waiting job to another position', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c', delayMs: 100 }, { id: 'd' });
     await bench.jobs.change([
@@ -41,7 +41,7 @@ export function changeContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a']);
   });
 
-  it('leaves returned work where it is in the line', async () => {
+  it('keeps the position of returned work', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' });
     for (const job of await bench.claim()) {
@@ -55,7 +55,7 @@ export function changeContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a', 'b']);
   });
 
-  it('changes name, tags and priority of a running job under its lease, and asks for a pause', async () => {
+  it('changes name, tags and priority of a running job under its lease, and requests a pause', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     bench.pass(5);
@@ -67,7 +67,7 @@ export function changeContract(open: Open): void {
     expect(await bench.settle(job, complete)).toMatchObject({ ok: true });
   });
 
-  it('is refused where it would come too late', async () => {
+  it('is refused in states that do not allow it', async () => {
     const bench = await open();
     await bench.add({ id: 'waiting' }, { id: 'draft', draft: true });
     await bench.running({ id: 'running', queue: 'other' });
@@ -93,7 +93,7 @@ export function changeContract(open: Open): void {
     expect(good.map(outcomeOf)).toEqual(['ok', 'ok', 'ok']);
   });
 
-  it('deletes a job of any state but running, with its history', async () => {
+  it('deletes a job of any state except running, with its history', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'done' }), complete);
     await bench.settle(await bench.running({ id: 'failed' }), fail());
@@ -123,7 +123,7 @@ export function changeContract(open: Open): void {
     expect(await bench.claimIds()).toEqual([]);
   });
 
-  it('refuses to delete what runs, and what is not there', async () => {
+  it('refuses to delete running and missing jobs', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     expect((await bench.jobs.delete(['a', 'none', 'none'])).map(outcomeOf)).toEqual([
@@ -137,12 +137,12 @@ export function changeContract(open: Open): void {
     expect((await bench.jobs.delete(['a', 'a'])).map(outcomeOf)).toEqual(['ok', 'not-found']);
   });
 
-  it('deletes what was returned or scheduled so that it never comes back', async () => {
+  it('deletes returned and scheduled jobs for good', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a' }), release);
     await bench.add({ id: 'b', delayMs: 5 });
     await bench.jobs.delete(['a', 'b']);
     bench.pass(10);
-    expect(await bench.ask()).toMatchObject({ jobs: [], nextAt: null });
+    expect(await bench.requestClaim()).toMatchObject({ jobs: [], nextAt: null });
   });
 }

@@ -1,10 +1,10 @@
-/** The order of claims: returned work, then priority, then time, then insertion; queues in the order they are named. */
+/** Claim order: returned work, then priority, run time and insertion; queues in the given order. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { fail, LEASE_MS, release, START } from './workbench.ts';
 
 export function claimOrderContract(open: Open): void {
-  it('serves equal jobs in the order in which they were added', async () => {
+  it('serves equal jobs in the order of insertion', async () => {
     const bench = await open();
     await bench.add({ id: 'c' }, { id: 'a' });
     await bench.add({ id: 'b' });
@@ -18,7 +18,7 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['-1000000', '-1', '0', '3', '5', '1000000']);
   });
 
-  it('serves the earlier time first among equal priorities, also among times long past', async () => {
+  it('serves the earlier run time first among equal priorities, even far in the past', async () => {
     const bench = await open();
     await bench.add(
       { id: 'now' },
@@ -30,7 +30,7 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['urgent', 'zero', 'one', 'earlier', 'now']);
   });
 
-  it('starts nothing before its time, and everything at it', async () => {
+  it('starts no job before its run time, and every job at it', async () => {
     const bench = await open();
     await bench.add({ id: 'a', delayMs: 1 }, { id: 'b' }, { id: 'c', runAt: START + 2, priority: -9 });
     expect(await bench.claimIds()).toEqual(['b']);
@@ -41,7 +41,7 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['c']);
   });
 
-  it('puts a job whose time has come into the line by its priority', async () => {
+  it('orders a job whose run time has come by its priority', async () => {
     const bench = await open();
     await bench.add({ id: 'low', priority: 5 }, { id: 'later', priority: 1, delayMs: 10 }, { id: 'mid', priority: 3 });
     bench.pass(10);
@@ -49,7 +49,7 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['first', 'later', 'same', 'mid', 'low']);
   });
 
-  it('serves returned work before everything else, longest returned first', async () => {
+  it('serves returned work before all other jobs, longest returned first', async () => {
     const bench = await open();
     await bench.add({ id: 'a', priority: 9 }, { id: 'b' }, { id: 'c' });
     const [b, c, a] = await bench.claim();
@@ -69,7 +69,7 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a', 'b', 'c']);
   });
 
-  it('lines up overtaken leases by their end, among what was released', async () => {
+  it('orders expired leases by their end, together with released jobs', async () => {
     const bench = await open();
     await bench.add({ id: 'long' }, { id: 'short' }, { id: 'released' }, { id: 'fresh', delayMs: 10 * LEASE_MS });
     await bench.claimOne({ leaseMs: 5_000 });
@@ -81,7 +81,7 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['short', 'released', 'long']);
   });
 
-  it('claims returned work once, then the line goes on', async () => {
+  it('claims returned work once, then continues in order', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' });
     await bench.settle(await bench.claimOne(), release);
@@ -90,7 +90,7 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds({ limit: 1 })).toEqual([]);
   });
 
-  it('sends a failed attempt back into the line by its priority and time, not to the front', async () => {
+  it('orders a failed attempt by priority and run time, not at the front', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 9 });
     await bench.add({ id: 'a' }, { id: 'b' });
@@ -101,7 +101,7 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['b', 'a', 'c']);
   });
 
-  it('takes what the first queue has before it looks at the second', async () => {
+  it('takes all jobs of the first queue before it reads the second', async () => {
     const bench = await open();
     await bench.add({ id: 'x1', queue: 'x', priority: -9 }, { id: 'y1', queue: 'y' }, { id: 'y2', queue: 'y' });
     await bench.add({ id: 'x2', queue: 'x' }, { id: 'z1', queue: 'z', priority: -99 });
@@ -109,14 +109,14 @@ export function claimOrderContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['y', 'x', 'z'], limit: 3 })).toEqual(['x2', 'z1']);
   });
 
-  it('looks at one queue only, however many there are', async () => {
+  it('reads only the given queue', async () => {
     const bench = await open();
     await bench.add({ id: 'a', queue: 'other' });
     expect(await bench.claimIds({ queues: ['q', 'never-seen'] })).toEqual([]);
     expect(await bench.states('a')).toEqual(['waiting']);
   });
 
-  it('keeps to its limit, and starts nothing with a limit of none', async () => {
+  it('respects its limit, including a limit of 0', async () => {
     const bench = await open();
     await bench.add(...[1, 2, 3, 4, 5].map((id) => ({ id: String(id) })));
     expect(await bench.claimIds({ limit: 0 })).toEqual([]);

@@ -1,10 +1,10 @@
-/** Claiming: the lease it gives, its repetition by request id, queues that start nothing, and when to come again. */
+/** Claim: the lease, repetition by request id, queues that start nothing, and the time of the next claim. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete, LEASE_MS, release, START } from './workbench.ts';
 
 export function claimContract(open: Open): void {
-  it('gives a lease of its queue to a worker', async () => {
+  it("gives a worker a lease with the queue's length", async () => {
     const bench = await open();
     await bench.setQueue('q', { leaseMs: 1_234 });
     await bench.add({ id: 'a' });
@@ -35,7 +35,7 @@ export function claimContract(open: Open): void {
     });
   });
 
-  it('gives a lease of the length that is asked for', async () => {
+  it('gives a lease of the requested length', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     expect((await bench.claimOne({ leaseMs: 77 })).lease).toMatchObject({ ms: 77, until: START + 77 });
@@ -54,7 +54,7 @@ export function claimContract(open: Open): void {
     expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b));
   });
 
-  it('never gives a token twice, also when everything before was deleted', async () => {
+  it('never gives a token twice, even after everything was deleted', async () => {
     const bench = await open();
     const first = await bench.running({ id: 'a' });
     await bench.settle(first, complete);
@@ -62,7 +62,7 @@ export function claimContract(open: Open): void {
     expect((await bench.running({ id: 'a' })).lease.token).toBeGreaterThan(first.lease.token);
   });
 
-  it('gives a job to one of many that ask at once', async () => {
+  it('gives a job to one of many concurrent claims', async () => {
     const bench = await open();
     await bench.add(...Array.from({ length: 20 }, (_, index) => ({ id: String(index) })));
     const workers = Array.from({ length: 8 }, (_, index) => `w-${index}`);
@@ -72,30 +72,30 @@ export function claimContract(open: Open): void {
     expect(new Set(ids).size).toBe(20);
   });
 
-  it('gives the same leases again when its request is repeated', async () => {
+  it('returns the same leases when its request is repeated', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
     const first = await bench.claim({ requestId: 'r', limit: 2 });
     bench.pass(10);
     expect(await bench.claim({ requestId: 'r', limit: 2 })).toEqual(first);
     expect(await bench.states('a', 'b', 'c')).toEqual(['running', 'running', 'waiting']);
-    expect(await bench.story('a')).toEqual(['added', 'claimed']);
+    expect(await bench.events('a')).toEqual(['added', 'claimed']);
   });
 
-  it('gives again only what is still held, as it is by now', async () => {
+  it('returns only leases that are still held, in their present state', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
     const [a, b, c] = await bench.claim({ requestId: 'r', limit: 3 });
     await bench.settle(a!, complete);
     await bench.settle(b!, release);
     expect(await bench.claimIds({ worker: 'other', limit: 1 })).toEqual(['b']);
-    await bench.beat(c!, { progress: { percent: 5, text: null } });
+    await bench.heartbeat(c!, { progress: { percent: 5, text: null } });
     const again = await bench.claim({ requestId: 'r', limit: 3 });
     expect(again).toEqual([await bench.job('c')]);
     expect(again[0]?.progress?.percent).toBe(5);
   });
 
-  it('takes another request, or the same of another worker, for a new one', async () => {
+  it('treats another request id, or another worker, as a new claim', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
     const claim = (worker: string, requestId: string) => bench.claimIds({ worker, requestId, limit: 1 });
@@ -106,14 +106,14 @@ export function claimContract(open: Open): void {
     expect(await claim('w', '1')).toEqual(['d']);
   });
 
-  it('does not hold on to a request that got nothing', async () => {
+  it('does not remember a request that got nothing', async () => {
     const bench = await open();
     expect(await bench.claimIds({ requestId: 'r' })).toEqual([]);
     await bench.add({ id: 'a' });
     expect(await bench.claimIds({ requestId: 'r' })).toEqual(['a']);
   });
 
-  it('starts nothing from a queue that is paused or down, and goes on when it is up', async () => {
+  it('starts nothing from a paused or down queue, and resumes when it is up', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b', queue: 'other' });
     for (const state of ['paused', 'down'] as const) {
@@ -127,35 +127,35 @@ export function claimContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a']);
   });
 
-  it('leaves running jobs alone when their queue is paused or down', async () => {
+  it('does not affect running jobs when their queue is paused or down', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' });
     const [a, b] = await bench.claim();
     await bench.setQueue('q', { state: 'paused' });
-    expect(await bench.beat(a!)).toMatchObject({ ok: true });
+    expect(await bench.heartbeat(a!)).toMatchObject({ ok: true });
     expect(await bench.settle(a!, complete)).toEqual({ ok: true, state: 'done' });
     await bench.setQueue('q', { state: 'down' });
     expect(await bench.settle(b!, complete)).toEqual({ ok: true, state: 'done' });
   });
 
-  it('says when time alone will bring the next job', async () => {
+  it('returns when the next job becomes claimable by time alone', async () => {
     const bench = await open();
-    expect(await bench.ask()).toEqual({ jobs: [], now: START, nextAt: null });
+    expect(await bench.requestClaim()).toEqual({ jobs: [], now: START, nextAt: null });
     await bench.add({ id: 'a', delayMs: 900 }, { id: 'b', delayMs: 300 }, { id: 'c', queue: 'other', delayMs: 100 });
-    expect((await bench.ask()).nextAt).toBe(START + 300);
-    expect((await bench.ask({ queues: ['q', 'other'] })).nextAt).toBe(START + 100);
+    expect((await bench.requestClaim()).nextAt).toBe(START + 300);
+    expect((await bench.requestClaim({ queues: ['q', 'other'] })).nextAt).toBe(START + 100);
     bench.pass(300);
-    expect(await bench.ask({ leaseMs: 200 })).toMatchObject({ now: START + 300, nextAt: START + 500 });
+    expect(await bench.requestClaim({ leaseMs: 200 })).toMatchObject({ now: START + 300, nextAt: START + 500 });
   });
 
-  it('says when the next lease could be overtaken, grace included', async () => {
+  it('returns when the next lease could expire, including the grace period', async () => {
     const bench = await open();
     await bench.setQueue('q', { lostGraceMs: 50 });
     await bench.add({ id: 'a' });
-    expect((await bench.ask()).nextAt).toBe(START + LEASE_MS + 50);
+    expect((await bench.requestClaim()).nextAt).toBe(START + LEASE_MS + 50);
     await bench.setQueue('q', { onLost: 'hold' });
-    expect((await bench.ask()).nextAt).toBeNull();
+    expect((await bench.requestClaim()).nextAt).toBeNull();
     await bench.setQueue('q', { state: 'paused' });
-    expect((await bench.ask()).nextAt).toBeNull();
+    expect((await bench.requestClaim()).nextAt).toBeNull();
   });
 }

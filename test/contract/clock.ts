@@ -1,4 +1,4 @@
-/** The clock: a store that slept, or whose clock steps, must not end every lease at once. */
+/** Clock: a store that slept, or whose clock steps, must not expire every lease at once. */
 import { expect, it } from 'vitest';
 import type { RunningJob } from '../../src/core/job/job.ts';
 import { CLAMP_MS, GAP_MS } from '../../src/core/lifecycle/clock.ts';
@@ -8,7 +8,7 @@ import { complete, LEASE_MS, outcomeOf, release, resend, retry, START, type Work
 
 const DAY_MS = 86_400_000;
 
-/** Somebody calls every second, as workers do, so that no gap opens. */
+/** Calls the store every second, as workers do, so that no gap opens. */
 async function live(bench: Workbench, ms: number): Promise<void> {
   for (const end = bench.now + ms; bench.now < end; ) {
     bench.pass(Math.min(1_000, end - bench.now));
@@ -25,7 +25,7 @@ async function aheadBy(open: Open, ms: number): Promise<Workbench> {
 }
 
 export function clockContract(open: Open): void {
-  it('overtakes on time while somebody calls all along', async () => {
+  it('expires leases on time while there are calls', async () => {
     const bench = await open('guarded');
     await bench.running({ id: 'a' });
     await live(bench, LEASE_MS - 1);
@@ -34,7 +34,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a']);
   });
 
-  it('gives every lease its whole length again after a gap in which nobody called', async () => {
+  it('gives every lease its whole length again after a gap without calls', async () => {
     const bench = await open('guarded');
     const job = await bench.running({ id: 'a' });
     bench.pass(3 * LEASE_MS);
@@ -44,10 +44,10 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual([]);
     bench.pass(1);
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a']);
-    expect(outcomeOf(await bench.beat(job))).toBe('lease-lost');
+    expect(outcomeOf(await bench.heartbeat(job))).toBe('lease-lost');
   });
 
-  it('does not take a short silence for a gap', async () => {
+  it('does not treat a short silence as a gap', async () => {
     const bench = await open('guarded');
     await bench.running({ id: 'a' });
     await live(bench, LEASE_MS - GAP_MS);
@@ -55,7 +55,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a']);
   });
 
-  it('takes a slightly longer silence for a gap', async () => {
+  it('treats a slightly longer silence as a gap', async () => {
     const bench = await open('guarded');
     await bench.running({ id: 'a' });
     await live(bench, LEASE_MS - GAP_MS);
@@ -63,7 +63,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual([]);
   });
 
-  it('overtakes at once what was over before the gap began', async () => {
+  it('expires at once leases that ended before the gap', async () => {
     const bench = await open('guarded');
     await bench.running({ id: 'a' });
     await live(bench, LEASE_MS);
@@ -71,7 +71,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a']);
   });
 
-  it('does not end a gap by looking', async () => {
+  it('does not end a gap by reads', async () => {
     const bench = await open('guarded');
     await bench.running({ id: 'a' });
     bench.pass(LEASE_MS - 1_000);
@@ -82,7 +82,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual([]);
   });
 
-  it('leaves a lease alone, for a cancel too, that is not yet overtaken', async () => {
+  it('respects a lease in a gap, also for a cancel', async () => {
     const bench = await open('guarded');
     await bench.running({ id: 'a' });
     bench.pass(2 * LEASE_MS);
@@ -102,7 +102,7 @@ export function clockContract(open: Open): void {
     expect((await bench.job('c')).createdAt).toBe(START + 5);
   });
 
-  it('believes a large step back, and restarts running leases from there', async () => {
+  it('accepts a large step back, and restarts running leases from there', async () => {
     const bench = await open('guarded');
     const job = await bench.running({ id: 'a' });
     const back = START - CLAMP_MS - 1;
@@ -115,7 +115,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a']);
   });
 
-  it('counts a rate anew from the new now after a large step back', async () => {
+  it('counts a rate from the new now after a large step back', async () => {
     const bench = await open('guarded');
     await bench.setQueue('q', { rate: { count: 2, ms: 1_000 } });
     await bench.add(...['a', 'b', 'c', 'd'].map((id) => ({ id })));
@@ -133,7 +133,7 @@ export function clockContract(open: Open): void {
     const bench = await aheadBy(open, DAY_MS);
     await bench.add({ id: 'plain' }, { id: 'delayed', delayMs: 5_000 }, { id: 'urgent', priority: -1 }, { id: 'last' });
     bench.now = START;
-    expect((await bench.ask({ limit: 0 })).nextAt).toBe(START + 5_000);
+    expect((await bench.requestClaim({ limit: 0 })).nextAt).toBe(START + 5_000);
     expect((await bench.job('plain')).runAt).toBe(START);
     expect(await bench.claimIds({ leaseMs: DAY_MS })).toEqual(['urgent', 'plain', 'last']);
     await live(bench, 4_999);
@@ -159,7 +159,7 @@ export function clockContract(open: Open): void {
     expect(await times('retried', 'resent', 'requeued', 'advanced')).toEqual([30_000, 20_000, 10_000, 7_000]);
   });
 
-  it('leaves a time alone that a producer gave, and one that was counted before the clock went ahead', async () => {
+  it('keeps a run time that a producer gave, and one from before the clock went ahead', async () => {
     const bench = await open('guarded');
     await bench.add({ id: 'counted', delayMs: 2 * LEASE_MS });
     bench.pass(DAY_MS);
@@ -171,7 +171,7 @@ export function clockContract(open: Open): void {
     await bench.jobs.change([{ id: 'changed', runAt: START + DAY_MS + 7 }]);
     await bench.jobs.maintain({ limit: 0 });
     bench.now = START;
-    expect((await bench.ask()).jobs).toEqual([]);
+    expect((await bench.requestClaim()).jobs).toEqual([]);
     const found = await bench.jobs.find(['counted', 'given', 'ready', 'changed']);
     expect(found.map((job) => (job?.runAt ?? 0) - START)).toEqual([2 * LEASE_MS, DAY_MS + 5, 30_000, DAY_MS + 7]);
     bench.pass(30_000);
@@ -180,7 +180,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(expect.arrayContaining(['counted']));
   });
 
-  it('starts what waited for other jobs, for a slot or as a draft while the clock was ahead', async () => {
+  it('starts jobs that waited for other jobs, a slot or a commit while the clock was ahead', async () => {
     const bench = await aheadBy(open, DAY_MS);
     await bench.records.put({ kind: 'throttle', key: 't', value: '{"max":1}' });
     const parent = await bench.running({ id: 'parent', policy: { throttles: ['t'] } });
@@ -193,7 +193,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['child', 'parked', 'draft']);
   });
 
-  it('keeps the order of claims among jobs that were added before, during and after', async () => {
+  it('keeps claim order among jobs that were added before, during and after', async () => {
     const bench = await open('guarded');
     await bench.add({ id: 'before' });
     bench.pass(DAY_MS);
@@ -214,7 +214,7 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['before', 'first', 'second', 'third', 'after']);
   });
 
-  it('follows a second step back too', async () => {
+  it('follows a second step back', async () => {
     const bench = await aheadBy(open, DAY_MS);
     await bench.add({ id: 'a' }, { id: 'b', delayMs: 1_000 });
     bench.now = START + DAY_MS / 2;
@@ -225,12 +225,12 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['b']);
   });
 
-  it('reaches more jobs than one call looks at, and says that there is more to come', async () => {
+  it('reaches more jobs than one call scans, and reports that there is more', async () => {
     const count = 2 * MAX_REBASED + 100;
     const bench = await aheadBy(open, DAY_MS);
     await bench.add(...Array.from({ length: count }, (_, n) => ({ id: `j${n}`, ...(n % 2 === 0 && { priority: 1 }) })));
     bench.now = START;
-    const first = await bench.ask({ limit: 1 });
+    const first = await bench.requestClaim({ limit: 1 });
     expect([first.jobs.map(({ id }) => id), first.nextAt]).toEqual([['j1'], START + 1]);
     await bench.jobs.maintain({ limit: 0 });
     await bench.jobs.maintain({ limit: 0 });
@@ -238,7 +238,7 @@ export function clockContract(open: Open): void {
     expect((await bench.claimIds({ limit: count })).length).toBe(count - 1);
   });
 
-  it("believes the caller's time as it is where it was opened for that", async () => {
+  it("uses the caller's time unchanged if it was opened for that", async () => {
     const bench = await open('caller');
     await bench.running({ id: 'a' });
     bench.now = START - 10;
@@ -248,11 +248,11 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a', 'b']);
   });
 
-  it("goes by its own time, and not by the caller's, where it has its own", async () => {
+  it("uses its own time, and not the caller's, if it has its own", async () => {
     const bench = await open('store');
     bench.now = 5;
     await bench.add({ id: 'a' });
     expect((await bench.job('a')).createdAt).toBeGreaterThan(START);
-    expect((await bench.ask()).now).toBeGreaterThan(START);
+    expect((await bench.requestClaim()).now).toBeGreaterThan(START);
   });
 }

@@ -1,4 +1,6 @@
-/** Coalescing: equals that stand in line when one of them starts are folded into it, and end with it or come back. */
+/**
+ * Coalescing: equal jobs that are claimable when one of them starts are coalesced into it, and end with it or return.
+ */
 import { expect, test } from 'vitest';
 import { labelOf } from '../../src/core/job/label.ts';
 import { settingsOf } from '../../src/core/settings/settings.ts';
@@ -9,7 +11,7 @@ import { complete, fail, release, resend, retry, type Said, type Workbench } fro
 const of = (id: string, site: unknown, more: object = {}) => ({ id, data: JSON.stringify({ site }), ...more });
 const coalesce = { by: ['site'] };
 
-/** Three equals and another, of which the first was started. */
+/** Three equal jobs and another one; the first was started. */
 async function started(bench: Workbench, settings: object = {}) {
   await bench.setQueue('q', { coalesce, ...settings });
   await bench.add(of('a', 1), of('b', 1), of('other', 2), of('c', 1));
@@ -19,7 +21,7 @@ async function started(bench: Workbench, settings: object = {}) {
 const FAR = 100_000;
 
 export function coalesceContract(open: Open): void {
-  test('Equals that stand in line are folded into the one that starts, and are done with it and its result.', async () => {
+  test('Equal claimable jobs are coalesced into the one that starts, and are done with it and its result.', async () => {
     const bench = await open();
     const leader = await started(bench);
     expect([leader.id, leader.folded]).toEqual(['a', 2]);
@@ -39,7 +41,7 @@ export function coalesceContract(open: Open): void {
     ]);
   });
 
-  test('Those that are folded wait, are counted and labelled as blocked, and say with which job they go.', async () => {
+  test('Coalesced jobs wait, are counted and labelled as blocked, and name their leader.', async () => {
     const bench = await open();
     await started(bench);
     const [counts] = await bench.jobs.count(['q']);
@@ -48,7 +50,7 @@ export function coalesceContract(open: Open): void {
     expect(page.jobs.map(({ id }) => id)).toEqual(['c', 'b']);
     expect(labelOf(await bench.job('b'), settingsOf({ coalesce }), bench.now)).toEqual({
       label: 'blocked',
-      reason: 'goes with job a',
+      reason: 'coalesced with job a',
     });
     expect((await bench.jobs.list({ queue: 'q', order: 'claim', limit: 10 })).jobs.map(({ id }) => id)).toEqual([
       'other',
@@ -57,25 +59,28 @@ export function coalesceContract(open: Open): void {
 
   test.each<[string, Said, readonly string[]]>([
     ['fails', fail(), ['b']],
-    ['fails and is tried again later', retry(FAR), ['b']],
-    ['is sent again later', resend(FAR), ['b']],
-    ['is given back', release, ['a']],
+    ['fails and is retried later', retry(FAR), ['b']],
+    ['is resent later', resend(FAR), ['b']],
+    ['is released', release, ['a']],
     ['crashes', { kind: 'crash', reason: 'gone' }, ['a']],
-  ])('They come back to where they stood when it %s, and the next one takes them along.', async (_how, said, next) => {
-    const bench = await open();
-    const leader = await started(bench, { retries: 1 });
-    if (said.kind === 'fail') await bench.settle(leader, fail({ final: true }));
-    else await bench.settle(leader, said);
-    expect(await bench.states('b', 'c')).toEqual(['waiting', 'waiting']);
-    expect((await bench.job('b')).foldedInto).toBeNull();
-    expect(await bench.story('b')).toEqual(['added', 'folded', 'unfolded']);
-    const again = await bench.claim();
-    expect(again.map(({ id }) => id)).toEqual([...next, 'other']);
-    await bench.settle(again[0] as never, complete);
-    expect(await bench.states('b', 'c')).toEqual(['done', 'done']);
-  });
+  ])(
+    'They return to their old positions when the leader %s, and the next one coalesces them again.',
+    async (_how, outcome, next) => {
+      const bench = await open();
+      const leader = await started(bench, { retries: 1 });
+      if (outcome.kind === 'fail') await bench.settle(leader, fail({ final: true }));
+      else await bench.settle(leader, outcome);
+      expect(await bench.states('b', 'c')).toEqual(['waiting', 'waiting']);
+      expect((await bench.job('b')).foldedInto).toBeNull();
+      expect(await bench.events('b')).toEqual(['added', 'folded', 'unfolded']);
+      const again = await bench.claim();
+      expect(again.map(({ id }) => id)).toEqual([...next, 'other']);
+      await bench.settle(again[0] as never, complete);
+      expect(await bench.states('b', 'c')).toEqual(['done', 'done']);
+    },
+  );
 
-  test('They come back when its lease is lost, its worker failed, or it is cancelled, moved or started anew.', async () => {
+  test('They return when the leader is lost, its worker is failed, or it is cancelled, moved or restarted.', async () => {
     const bench = await open();
     const ways: readonly (() => Promise<unknown>)[] = [
       () => bench.loseLeases(),
@@ -86,7 +91,7 @@ export function coalesceContract(open: Open): void {
     for (const way of ways) {
       await started(bench);
       await way();
-      expect([way, await bench.states('b', 'c'), await bench.story('c')]).toEqual([
+      expect([way, await bench.states('b', 'c'), await bench.events('c')]).toEqual([
         way,
         ['waiting', 'waiting'],
         ['added', 'folded', 'unfolded'],
@@ -101,7 +106,7 @@ export function coalesceContract(open: Open): void {
     expect(await bench.states('a', 'b', 'c')).toEqual(['cancelled', 'waiting', 'waiting']);
   });
 
-  test('What is added while one runs is not folded into it: it was not there when that one began.', async () => {
+  test('A job that is added while the leader runs is not coalesced: it was not there at the start.', async () => {
     const bench = await open();
     const leader = await started(bench);
     await bench.add(of('late', 1));
@@ -110,7 +115,7 @@ export function coalesceContract(open: Open): void {
     expect(await bench.states('late', 'b')).toEqual(['running', 'done']);
   });
 
-  test('What is not due, not committed, waits for others, is in another queue or has not all fields is left alone.', async () => {
+  test('A job that is not due, not committed, blocked, in another queue or without all fields is not coalesced.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce: { by: ['site', 'page.id'] } });
     await bench.setQueue('r', { coalesce: { by: ['site', 'page.id'] } });
@@ -134,7 +139,7 @@ export function coalesceContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['less', 'text', 'later']);
   });
 
-  test('One that is folded can be cancelled, moved, deleted and changed; new data, time or parents take it out.', async () => {
+  test('A coalesced job can be cancelled, moved, deleted and changed; new data, run time or parents release it.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce });
     const ids = ['a', 'cancel', 'move', 'delete', 'data', 'time', 'parent', 'priority', 'again'];
@@ -166,7 +171,7 @@ export function coalesceContract(open: Open): void {
     expect((await bench.job('again')).foldedInto).toBe('time');
   });
 
-  test('One that was put off since it was added is left alone, and one that was brought forward goes along.', async () => {
+  test('A job that was postponed is not coalesced, and one that was brought forward is.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce });
     await bench.add(of('a', 1), of('off', 1), of('soon', 1, { delayMs: FAR }));
@@ -178,7 +183,7 @@ export function coalesceContract(open: Open): void {
     expect((await bench.jobs.find(['off', 'soon'])).map((job) => job?.foldedInto)).toEqual([null, 'a']);
   });
 
-  test('Those that wait for one that is folded go on when it is done with the other.', async () => {
+  test('Jobs that wait for a coalesced job are released when it is done with its leader.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce });
     await bench.add(of('a', 1), of('b', 1));
@@ -190,7 +195,7 @@ export function coalesceContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['elsewhere'] })).toEqual(['child']);
   });
 
-  test('When it goes on to another queue those that were folded into it are done: it goes on for all of them.', async () => {
+  test('When the leader advances to another queue, the jobs coalesced into it are done.', async () => {
     const bench = await open();
     const leader = await started(bench);
     await bench.settle(leader, { kind: 'complete', next: { queue: 'elsewhere', delayMs: 0 } });
@@ -198,7 +203,7 @@ export function coalesceContract(open: Open): void {
     expect((await bench.job('a')).folded).toBe(0);
   });
 
-  test('A unique key until the start is let go with the fold, and taken again by one that comes back.', async () => {
+  test('A unique key until the start is released when a job is coalesced, and taken again when it returns.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce });
     const unique = { key: 'k', scope: 'queue', until: 'started', periodMs: 0 } as const;
@@ -211,7 +216,7 @@ export function coalesceContract(open: Open): void {
     expect(await bench.add(of('d', 1, { unique }))).toMatchObject([{ outcome: 'duplicate', id: 'b' }]);
   });
 
-  test('Throttles go on: equals that wait for a slot are folded too, and those behind them get their turn.', async () => {
+  test('Equal jobs that wait for a slot are coalesced too, and the jobs behind them get their turn.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce, throttles: ['db'] });
     await setMax(bench, 'db', 1);
@@ -226,7 +231,7 @@ export function coalesceContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['d']);
   });
 
-  test('A claim of several takes equals once, and a repeat of it gets the same.', async () => {
+  test('A claim of several jobs takes equal jobs once, and a repeat returns the same.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce });
     await bench.add(of('a', 1), of('b', 1), of('c', 2), of('d', 2), of('e', 1, { priority: -1 }));
@@ -236,7 +241,7 @@ export function coalesceContract(open: Open): void {
     expect((await bench.jobs.find(['a', 'b', 'd'])).map((job) => job?.foldedInto)).toEqual(['e', 'e', 'c']);
   });
 
-  test('A long result is that of all of them, and a queue that no longer coalesces still ends what was folded.', async () => {
+  test('A long result is shared by all of them, and a queue that no longer coalesces still ends coalesced jobs.', async () => {
     const bench = await open();
     const leader = await started(bench);
     await bench.setQueue('q', {});

@@ -1,8 +1,8 @@
 /**
- * The contract of a store: one suite that every store passes, whatever it is made of.
+ * The store contract: one suite that every store passes.
  *
- * A store's own file says how to open a fresh, empty one; nothing here knows which store it has. Time is the
- * caller's throughout, so nothing waits.
+ * A store's own test file opens a fresh, empty store; this suite does not know which store it has. Time is the caller's
+ * throughout, so no test waits.
  */
 import { describe } from 'vitest';
 import type { ClockSource } from '../../src/core/lifecycle/clock.ts';
@@ -26,7 +26,7 @@ import { lifetimeContract } from './lifetime.ts';
 import { limitContract } from './limits.ts';
 import { listContract } from './lists.ts';
 import { lossContract } from './loss.ts';
-import { movingHouseContract } from './migration.ts';
+import { migrationContract } from './migration.ts';
 import { moveContract } from './move.ts';
 import { needContract } from './needs.ts';
 import { overviewContract } from './overview.ts';
@@ -42,20 +42,20 @@ import { storageContract } from './storage.ts';
 import { textContract } from './texts.ts';
 import { throttleContract } from './throttles.ts';
 import { uniqueContract } from './unique.ts';
-import { hookContract } from './webhooks.ts';
+import { webhookContract } from './webhooks.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { workerContract } from './workers.ts';
 
 /** Opens a fresh, empty store. The suite closes it. */
 export type OpenStore = (options: { readonly clock: ClockSource }) => Promise<Store>;
 
-/** What a part of the contract gets: a store on a workbench, closed when the test is over. */
+/** What a part of the contract gets: a store under test, closed when the test is over. */
 export type Open = (clock?: ClockSource) => Promise<Workbench>;
 
 const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   adding: addContract,
   'texts and names': textContract,
-  'the order of claims': claimOrderContract,
+  'claim order': claimOrderContract,
   claiming: claimContract,
   heartbeats: heartbeatContract,
   'lost leases': lossContract,
@@ -64,19 +64,19 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   cancelling: cancelContract,
   requeueing: requeueContract,
   moving: moveContract,
-  'moving house': movingHouseContract,
+  'store migration': migrationContract,
   'changing and deleting': changeContract,
   'deleting a queue': deleteQueueContract,
   'unique keys': uniqueContract,
   throttles: throttleContract,
   'limits of a queue': limitContract,
-  'settings of every queue': globalSettingsContract,
+  'global settings': globalSettingsContract,
   coalescing: coalesceContract,
-  'resource slots': needContract,
+  resources: needContract,
   drafts: draftContract,
   dependencies: dependencyContract,
   'failed dependencies': dependencyFailureContract,
-  hooks: hookContract,
+  webhooks: webhookContract,
   workers: workerContract,
   lists: listContract,
   'counts and failure groups': overviewContract,
@@ -89,12 +89,12 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   schedules: scheduleContract,
   'the clock': clockContract,
   events: eventContract,
-  'its lifetime': lifetimeContract,
+  lifetime: lifetimeContract,
 };
 
-/** `movesBy`: another store that stands behind this one, which moves by itself. */
-export function storeContract(name: string, open: OpenStore, movesBy?: string): void {
-  const parts = Object.entries(PARTS).filter(([part]) => movesBy === undefined || part !== 'moving house');
+/** `migratedBy`: another store behind this one, which is migrated itself. */
+export function storeContract(name: string, open: OpenStore, migratedBy?: string): void {
+  const parts = Object.entries(PARTS).filter(([part]) => migratedBy === undefined || part !== 'store migration');
   describe.each([name])('%s', () => {
     describe.each(parts)('%s', (_part, contract) => {
       contract((clock = 'caller') => openWorkbench(open, clock));

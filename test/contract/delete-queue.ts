@@ -1,15 +1,15 @@
-/** Deleting a queue: it accepts no jobs until its settings are written again; other queues never notice. */
+/** Deleting a queue: it accepts no jobs until its settings are written again; other queues are not affected. */
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
 import { deletedQueues, deleteQueue } from '../../src/core/settings/delete-queue.ts';
 import type { Open } from './contract.ts';
 import { complete, outcomeOf, type Workbench } from './workbench.ts';
 
-/** The store with the time of the test. */
+/** The store with the test's time. */
 const storeOf = ({ store, jobs, records }: Workbench): Store => ({ ...store, jobs, records });
 
 export function deleteQueueContract(open: Open): void {
-  it('deletes its jobs and its settings, and then accepts no job in any way', async () => {
+  it('deletes its jobs and settings, and then refuses jobs from every call', async () => {
     const bench = await open();
     await bench.setQueue('old', { priority: 7 });
     await bench.add({ id: 'done', queue: 'old' });
@@ -29,7 +29,7 @@ export function deleteQueueContract(open: Open): void {
     expect(results[0]).toMatchObject({
       refusal: { message: 'queue old was deleted and accepts no jobs: create it again first' },
     });
-    // Alone too: a store may have a shorter way for a plain job.
+    // One job alone too: a store may have a fast path for plain jobs.
     expect((await bench.add({ id: 'alone', queue: 'old' })).map(outcomeOf)).toEqual(['queue-deleted']);
     expect((await bench.jobs.move([{ id: 'elsewhere', queue: 'old' }])).map(outcomeOf)).toEqual(['queue-deleted']);
     await bench.jobs.cancel([{ id: 'elsewhere' }]);
@@ -37,7 +37,7 @@ export function deleteQueueContract(open: Open): void {
     expect(await deletedQueues(storeOf(bench))).toEqual(new Set(['old']));
   });
 
-  it('comes back when its settings are written again, without what they were', async () => {
+  it('exists again when its settings are written again, without the old settings', async () => {
     const bench = await open();
     await bench.add({ id: 'a', queue: 'old' });
     await deleteQueue(storeOf(bench), 'old');
@@ -47,16 +47,16 @@ export function deleteQueueContract(open: Open): void {
     expect(await deletedQueues(storeOf(bench))).toEqual(new Set());
   });
 
-  it('is refused while a job runs, also one that started meanwhile; then the queue is as it was', async () => {
+  it('is refused while a job runs, even one that started meanwhile; the queue is then unchanged', async () => {
     const bench = await open();
     await bench.setQueue('old', { priority: 7 });
     await bench.running({ id: 'a', queue: 'old' });
     const refused = await deleteQueue(storeOf(bench), 'old');
     expect(refused).toMatchObject({
       ok: false,
-      refusal: { message: 'queue old cannot be deleted: 1 job of it runs; cancel first' },
+      refusal: { message: 'queue old cannot be deleted: 1 of its jobs is running; cancel first' },
     });
-    // As if it had started between the first count and the mark.
+    // As if it had started between the first count and the put.
     let counts = 0;
     const count = bench.jobs.count;
     const late: Store['jobs'] = {
@@ -72,14 +72,14 @@ export function deleteQueueContract(open: Open): void {
     expect((await bench.add({ id: 'b', queue: 'old' })).map(outcomeOf)).toEqual(['ok']);
   });
 
-  it('leaves nothing behind of many jobs', async () => {
+  it('deletes all of many jobs', async () => {
     const bench = await open();
     await bench.add(...Array.from({ length: 600 }, (_, n) => ({ id: `job-${n}`, queue: 'old' })));
     expect(await deleteQueue(storeOf(bench), 'old')).toEqual({ ok: true, jobs: 600 });
     expect(await bench.jobs.count(['old'])).toMatchObject([{ waiting: 0 }]);
   });
 
-  it('is refused for a queue that belongs to the node', async () => {
+  it('is refused for a system queue', async () => {
     const bench = await open();
     expect(outcomeOf(await deleteQueue(storeOf(bench), 'hooks'))).toBe('wrong-state');
     expect(await bench.records.get('queue', 'hooks')).toBeNull();

@@ -1,4 +1,4 @@
-/** Jobs that wait for others: blocked until the last of them is done, then claimable as any other. */
+/** Dependencies: a job is blocked until the last of its parents is done, then claimable like any other. */
 import { expect, it } from 'vitest';
 import { labelOf } from '../../src/core/job/label.ts';
 import { MAX_PARENTS } from '../../src/core/lifecycle/dependencies.ts';
@@ -10,7 +10,7 @@ import { complete, fail, outcomeOf, START } from './workbench.ts';
 const messageOf = (result: { ok: true } | { ok: false; refusal: { message: string } } | undefined): string =>
   result === undefined || result.ok ? 'ok' : result.refusal.message;
 
-/** Every page of the jobs that a query finds. */
+/** Returns every page of a query. */
 async function idsOf(jobs: JobStore, query: { parent?: string; child?: string }): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let after: string | null | undefined; after !== null; ) {
@@ -23,7 +23,7 @@ async function idsOf(jobs: JobStore, query: { parent?: string; child?: string })
 
 // Long because it is one list of promises, each a test.
 export function dependencyContract(open: Open): void {
-  it('keeps a job back until the last of those it waits for is done, and says how far that is', async () => {
+  it('blocks a job until the last of its parents is done, and reports how many are open', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c', dependsOn: ['a', 'b', 'a'] });
     const blocked = await bench.job('c');
@@ -35,7 +35,7 @@ export function dependencyContract(open: Open): void {
     if (a === undefined || b === undefined) return;
     await bench.settle(a, complete);
     expect(await bench.job('c')).toMatchObject({ parents: { of: 2, open: 1, bad: 0 } });
-    expect(await bench.story('c')).toEqual(['added']);
+    expect(await bench.events('c')).toEqual(['added']);
     expect(await bench.claimIds()).toEqual([]);
     bench.pass(7);
     await bench.settle(b, complete);
@@ -49,7 +49,7 @@ export function dependencyContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['c']);
   });
 
-  it('tells of the release, so that workers hear that there is work', async () => {
+  it('emits an event at the release, so that workers claim the job', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'c', queue: 'after', dependsOn: ['a'] });
     const log = await bench.listen();
@@ -61,17 +61,17 @@ export function dependencyContract(open: Open): void {
     ]);
   });
 
-  it('is released by a settlement of several parents at once, in its place among the others', async () => {
+  it('is released by one settlement of several parents, in claim order', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c', dependsOn: ['a', 'b'] });
     const parents = await bench.claim();
     await bench.add({ id: 'later' });
-    const said = parents.map(({ id, lease }) => ({ id, token: lease.token, kind: 'complete' as const }));
-    expect((await bench.jobs.settle(said)).map(outcomeOf)).toEqual(['ok', 'ok']);
+    const settlements = parents.map(({ id, lease }) => ({ id, token: lease.token, kind: 'complete' as const }));
+    expect((await bench.jobs.settle(settlements)).map(outcomeOf)).toEqual(['ok', 'ok']);
     expect(await bench.claimIds()).toEqual(['c', 'later']);
   });
 
-  it('waits for no job that is done already, and for one that was forwarded no longer', async () => {
+  it('does not wait for a job that is done or forwarded', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a' }), complete);
     await bench.settle(await bench.running({ id: 'b' }), { kind: 'forward', address: 'http://there' });
@@ -80,7 +80,7 @@ export function dependencyContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['c']);
   });
 
-  it('waits on while a parent is only handed to its next queue', async () => {
+  it('keeps waiting while a parent advances to its next queue', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'c', dependsOn: ['a'] });
     await bench.settle(await bench.claimOne(), { kind: 'complete', next: { queue: 'second', delayMs: 0 } });
@@ -89,7 +89,7 @@ export function dependencyContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['c']);
   });
 
-  it('is not blocked again by a parent that is done once more', async () => {
+  it('is not blocked again by a parent that is done again', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'c', dependsOn: ['a'] });
     await bench.settle(await bench.claimOne(), complete);
@@ -98,14 +98,14 @@ export function dependencyContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a', 'c']);
   });
 
-  it('still waits for its time, and for its commit', async () => {
+  it('still waits for its run time and for its commit', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' });
     await bench.add({ id: 'timed', dependsOn: ['a'], delayMs: 1_000 }, { id: 'draft', dependsOn: ['b'], draft: true });
     const [a, b] = await bench.claim();
     if (a === undefined || b === undefined) throw new Error('both should run');
     await bench.settle(a, complete);
-    expect(await bench.ask()).toMatchObject({ jobs: [], nextAt: START + 1_000 });
+    expect(await bench.requestClaim()).toMatchObject({ jobs: [], nextAt: START + 1_000 });
     await bench.jobs.commit(['draft']);
     expect(await bench.jobs.list({ label: 'blocked', order: 'newest', limit: 5 })).toMatchObject({
       jobs: [{ id: 'draft' }],
@@ -116,7 +116,7 @@ export function dependencyContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['timed']);
   });
 
-  it('counts and finds what is blocked as waiting, and lists parents and children', async () => {
+  it('counts and lists blocked jobs as waiting, and lists parents and children', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c', dependsOn: ['a', 'b'] }, { id: 'd', dependsOn: ['a', 'c'] });
     const [counts] = await bench.jobs.count(['q']);
@@ -133,7 +133,7 @@ export function dependencyContract(open: Open): void {
     expect(await idsOf(bench.jobs, { parent: 'none' })).toEqual([]);
   });
 
-  it('gets more to wait for and less, as long as it waits or is a draft', async () => {
+  it('can add and remove dependencies while it waits or is a draft', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
     const change = async (dependsOn: object) =>
@@ -152,7 +152,7 @@ export function dependencyContract(open: Open): void {
     expect(await change({ add: ['a'] })).toBe('wrong-state');
   });
 
-  it('goes on to its next queue to wait there for others', async () => {
+  it('advances to its next queue and waits there for other jobs', async () => {
     const bench = await open();
     await bench.add({ id: 'other', queue: 'others' });
     const job = await bench.running({ id: 'a' });
@@ -166,7 +166,7 @@ export function dependencyContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['second'] })).toEqual(['a']);
   });
 
-  it('says no to what nobody can wait for, by name, and changes nothing then', async () => {
+  it('refuses invalid dependencies with their ids, and changes nothing', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'gone' });
     await bench.jobs.delete(['gone']);
@@ -185,7 +185,7 @@ export function dependencyContract(open: Open): void {
     expect(await bench.job('a')).toMatchObject({ dependents: 1 });
   });
 
-  it('says no to a circle, however long, also one that a single call would close', async () => {
+  it('refuses a cycle of any length, even one that a single call would close', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b', dependsOn: ['a'] }, { id: 'c', dependsOn: ['b'] }, { id: 'd' });
     const [short, long] = await bench.jobs.change([
@@ -193,7 +193,7 @@ export function dependencyContract(open: Open): void {
       { id: 'a', priority: 5, dependsOn: { add: ['d', 'c', 'b'] } },
     ]);
     expect(messageOf(short)).toBe('job a cannot wait for itself');
-    expect(messageOf(long)).toBe('job a cannot wait for jobs that wait for it, which would be a cycle: b, c');
+    expect(messageOf(long)).toBe('job a cannot wait for jobs that wait for it, because that is a cycle: b, c');
     expect(await bench.job('a')).toMatchObject({ priority: 0, parents: null });
     const both = await bench.jobs.change([
       { id: 'a', dependsOn: { add: ['d'] } },
@@ -202,14 +202,14 @@ export function dependencyContract(open: Open): void {
     expect(both.map(outcomeOf)).toEqual(['ok', 'bad-dependency']);
   });
 
-  it('says no to more than it keeps account of', async () => {
+  it('refuses more dependencies than the limits', async () => {
     const bench = await open();
     const ids = Array.from({ length: MAX_PARENTS + 1 }, (_, index) => `p${index}`);
     const [result] = await bench.add({ id: 'c', dependsOn: ids });
     expect(messageOf(result)).toBe(`job c cannot wait for ${MAX_PARENTS + 1} jobs: ${MAX_PARENTS} are the most`);
   });
 
-  it('lets go of its parents when it is deleted', async () => {
+  it('releases its parents when it is deleted', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'c', dependsOn: ['a'] });
     await bench.jobs.delete(['c']);
@@ -219,7 +219,7 @@ export function dependencyContract(open: Open): void {
     expect(cancelled).toEqual({ ok: true, outcome: 'cancelled' });
   });
 
-  it('stays blocked when it is moved, and waits for a parent that failed and is tried again', async () => {
+  it('stays blocked when it is moved, and waits for a failed parent that is retried', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 1 });
     await bench.add({ id: 'a' }, { id: 'c', dependsOn: ['a'] });

@@ -1,4 +1,4 @@
-/** Parents that end badly: what their children make of it, by rule, and what cancelling and deleting them takes. */
+/** Parents that fail, are cancelled or deleted: the effect on their children, by rule. */
 import { expect, it } from 'vitest';
 import { labelOf } from '../../src/core/job/label.ts';
 import { DEFAULT_SETTINGS } from '../../src/core/settings/settings.ts';
@@ -7,7 +7,7 @@ import { complete, fail, LEASE_MS, START, type Workbench } from './workbench.ts'
 
 const DAY_MS = 86_400_000;
 
-/** A parent `a` that runs, and a child for each of the rules, all named after theirs. */
+/** A running parent `a`, and a child for each rule, named after it. */
 async function threeChildren(bench: Workbench) {
   const rules = ['hold', 'fail', 'run'] as const;
   const [, a] = [await bench.add({ id: 'a' }), await bench.claimOne()];
@@ -16,7 +16,7 @@ async function threeChildren(bench: Workbench) {
 }
 
 export function dependencyFailureContract(open: Open): void {
-  it('holds, fails or runs a job whose parent failed, as it says itself', async () => {
+  it("holds, fails or runs a job whose parent failed, by the job's own rule", async () => {
     const bench = await open();
     const a = await threeChildren(bench);
     await bench.add({ id: 'grandchild', dependsOn: ['fail'], policy: { onDependencyFailed: 'fail' } });
@@ -39,7 +39,7 @@ export function dependencyFailureContract(open: Open): void {
     expect(await bench.job('a')).toMatchObject({ dependents: 2 });
   });
 
-  it('goes by the rule of its queue where it has none of its own, and holds by default', async () => {
+  it('uses the rule of its queue if it has none of its own, and holds by default', async () => {
     const bench = await open();
     await bench.setQueue('strict', { onDependencyFailed: 'fail' });
     const a = await bench.running({ id: 'a' });
@@ -48,7 +48,7 @@ export function dependencyFailureContract(open: Open): void {
     expect(await bench.states('b', 'c')).toEqual(['waiting', 'failed']);
   });
 
-  it('releases what was held when the parent is requeued and completes', async () => {
+  it('releases a held job when the parent is requeued and completes', async () => {
     const bench = await open();
     const a = await threeChildren(bench);
     await bench.settle(a, fail());
@@ -61,7 +61,7 @@ export function dependencyFailureContract(open: Open): void {
     expect(await bench.job('fail')).toMatchObject({ state: 'failed', parents: { of: 1, open: 0, bad: 0 } });
   });
 
-  it('waits anew when it is requeued itself, for a parent that has failed until that is done', async () => {
+  it('waits again when it is requeued itself, for a failed parent until that is done', async () => {
     const bench = await open();
     const a = await threeChildren(bench);
     await bench.settle(a, fail());
@@ -71,7 +71,7 @@ export function dependencyFailureContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['fail', 'run']);
   });
 
-  it('treats a parent that is lost for good, and one that is cancelled, as one that failed', async () => {
+  it('treats a parent that is lost for good or cancelled like one that failed', async () => {
     const bench = await open();
     await bench.setQueue('q', { maxCrashes: 1 });
     await bench.running({ id: 'a' });
@@ -86,7 +86,7 @@ export function dependencyFailureContract(open: Open): void {
     ]);
   });
 
-  it('refuses to cancel what others wait for, with their number, until it is told what to do with them', async () => {
+  it('refuses to cancel a job that others wait for, with their number, until the call decides about them', async () => {
     const bench = await open();
     const policy = { onDependencyFailed: 'fail' } as const;
     await bench.add({ id: 'a' }, { id: 'b', dependsOn: ['a'] });
@@ -97,17 +97,17 @@ export function dependencyFailureContract(open: Open): void {
       ok: false,
       refusal: {
         code: 'has-dependents',
-        message: '1 job waits for job a; say whether to cancel them too or to leave them',
+        message: '1 job waits for job a: choose whether to cancel or to leave them',
         dependents: 1,
       },
     });
     expect(await bench.states('a', 'c', 'd')).toEqual(['waiting', 'waiting', 'waiting']);
     expect(await bench.jobs.cancel([{ id: 'a', dependents: 'cancel' }])).toEqual([{ ok: true, outcome: 'cancelled' }]);
     expect(await bench.states('a', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'cancelled']);
-    expect(await bench.story('d')).toEqual(['added', 'cancelled']);
+    expect(await bench.events('d')).toEqual(['added', 'cancelled']);
   });
 
-  it('takes along those who wait for a running job at once, and leaves the others to the end of it', async () => {
+  it('cancels the dependents of a running job at once, or leaves them until it ends', async () => {
     const bench = await open();
     const [a, b] = [await bench.running({ id: 'a' }), await bench.running({ id: 'b' })];
     await bench.add(
@@ -127,7 +127,7 @@ export function dependencyFailureContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['d']);
   });
 
-  it('fails what waits for a job that is deleted, unless it is to run', async () => {
+  it('fails jobs that wait for a deleted job, unless their rule is run', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b', dependsOn: ['a'] });
     await bench.add(
@@ -140,7 +140,7 @@ export function dependencyFailureContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['c']);
   });
 
-  it('never leaves a job waiting for one that retention has taken', async () => {
+  it('never leaves a job waiting for one that retention deleted', async () => {
     const bench = await open();
     await bench.setQueue('q', {
       retention: { ...DEFAULT_SETTINGS.retention, failed: { ms: DAY_MS, count: null, bytes: null } },
@@ -156,7 +156,7 @@ export function dependencyFailureContract(open: Open): void {
     expect(await bench.job('held')).toMatchObject({ failure: { group: 'dependency', message: 'job a was deleted' } });
   });
 
-  it('goes by the rule at once when it is to wait for a job that has failed already', async () => {
+  it('applies the rule at once when a dependency on a failed job is added', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a' }), fail());
     const rules = ['hold', 'fail', 'run'] as const;
@@ -164,11 +164,11 @@ export function dependencyFailureContract(open: Open): void {
       ...rules.map((rule) => ({ id: rule, dependsOn: ['a'], policy: { onDependencyFailed: rule } })),
     );
     expect(added).toMatchObject([{ state: 'waiting' }, { outcome: 'added', state: 'failed' }, { state: 'waiting' }]);
-    expect(await bench.story('fail')).toEqual(['added', 'failed']);
+    expect(await bench.events('fail')).toEqual(['added', 'failed']);
     expect(await bench.claimIds()).toEqual(['run']);
   });
 
-  it('follows a chain of failures to its end, however long', async () => {
+  it('follows a chain of failures of any length', async () => {
     const bench = await open();
     const a = await bench.running({ id: 'j0' });
     const policy = { onDependencyFailed: 'fail' } as const;

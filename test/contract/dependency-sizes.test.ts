@@ -1,6 +1,6 @@
 /**
- * What dependencies and throttles cost as they grow: a join of thousands, and queues full of jobs that are held back. Told in what a store does,
- * never in time: the commands of a Redis server, and the processor's time where nothing can be counted.
+ * The cost of dependencies and throttles at size: a join of thousands, and queues full of jobs that cannot start.
+ * Measured in operations, not in time: the commands of a Redis server, or CPU time where nothing can be counted.
  */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ const BLOCKED = testSize({ small: 3_000, full: 100_000 });
 const BATCH = 50;
 const TIMEOUT_MS = testSize({ small: 120_000, full: 1_200_000 });
 
-/** Adds in slices, as producers do. */
+/** Adds jobs in batches, as producers do. */
 async function addAll(bench: Workbench, jobs: readonly (Partial<NewJob> & { readonly id: string })[]): Promise<void> {
   for (let from = 0; from < jobs.length; from += 1_000) {
     const answers = await bench.jobs.add(jobs.slice(from, from + 1_000).map(aJob));
@@ -26,7 +26,7 @@ async function addAll(bench: Workbench, jobs: readonly (Partial<NewJob> & { read
   }
 }
 
-/** Claims and completes until nothing is left; answers the ids in their order. */
+/** Claims and completes until nothing is left. Returns the ids in their order. */
 async function work(bench: Workbench, queues: readonly string[], most = Number.POSITIVE_INFINITY): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < most) {
@@ -38,7 +38,7 @@ async function work(bench: Workbench, queues: readonly string[], most = Number.P
   return ids;
 }
 
-/** Rounds of jobs that wait for the join before them, and a join that waits for all of its round. */
+/** Rounds of jobs that wait for the previous join, and a join that waits for all jobs of its round. */
 const round = (at: number): (Partial<NewJob> & { readonly id: string })[] => {
   const parts = Array.from({ length: FAN_IN }, (_, n) => `part-${at}-${n}`);
   const before = at === 0 ? {} : { dependsOn: [`join-${at - 1}`] };
@@ -47,23 +47,23 @@ const round = (at: number): (Partial<NewJob> & { readonly id: string })[] => {
 
 type Meter = () => Promise<number>;
 
-/** The cost of what is done, by the meter. */
+/** Measures the cost of a piece of work. */
 async function costOf(meter: Meter, body: () => Promise<unknown>): Promise<number> {
   const before = await meter();
   await body();
   return (await meter()) - before;
 }
 
-interface FaultEnvironment {
+interface MeteredStore {
   readonly open: () => Promise<Workbench>;
   readonly meter: Meter;
   /** By how much one cost may exceed another that should be the same. */
   readonly tolerance: number;
 }
 
-function sizes(environment: FaultEnvironment): void {
+function sizes(environment: MeteredStore): void {
   it(
-    `a graph with joins of ${FAN_IN} comes to its end, each round at the cost of the first`,
+    `a graph with joins of ${FAN_IN} completes, each round at the cost of the first`,
     async () => {
       const bench = await environment.open();
       const costs: number[] = [];
@@ -82,7 +82,7 @@ function sizes(environment: FaultEnvironment): void {
   );
 
   it(
-    'a parent of a large join is completed at the cost of one of a small',
+    'a parent of a large join completes at the cost of a parent of a small join',
     async () => {
       const bench = await environment.open();
       const joinOf = async (name: string, count: number): Promise<number> => {
@@ -99,7 +99,7 @@ function sizes(environment: FaultEnvironment): void {
   );
 
   it(
-    `a claim beside ${BLOCKED} blocked jobs costs what it costs beside none`,
+    `a claim costs the same with ${BLOCKED} blocked jobs as with none`,
     async () => {
       const bench = await environment.open();
       const plain = (name: string) => Array.from({ length: BATCH * 8 }, (_, n) => ({ id: `${name}-${n}` }));
@@ -122,7 +122,7 @@ function sizes(environment: FaultEnvironment): void {
   );
 
   it(
-    `a claim beside ${BLOCKED} throttled jobs costs what it costs beside none`,
+    `a claim costs the same with ${BLOCKED} throttled jobs as with none`,
     async () => {
       const bench = await environment.open();
       const plain = (name: string) => Array.from({ length: BATCH * 8 }, (_, n) => ({ id: `${name}-${n}` }));
@@ -137,8 +137,8 @@ function sizes(environment: FaultEnvironment): void {
         bench,
         Array.from({ length: BLOCKED }, (_, n) => throttled(`throttled-${n}`)),
       );
-      // Claims set aside so many each, until nothing is left that they would have to look at.
-      for (let more = true; more; ) more = (await bench.ask({ limit: 1 })).nextAt === bench.now + 1;
+      // Each claim parks a number of jobs, until none is left that claims would have to scan.
+      for (let more = true; more; ) more = (await bench.requestClaim({ limit: 1 })).nextAt === bench.now + 1;
       await addAll(bench, plain('beside'));
       const beside = await costOf(environment.meter, () => work(bench, ['q']));
       expect(beside).toBeLessThan(free * environment.tolerance);
@@ -161,7 +161,7 @@ describe('the SQLite store', () => {
       opened.push(bench);
       return bench;
     },
-    // Of all threads of this process; so the bound must be wide, and what it keeps out are costs that grow with the size.
+    // CPU time of all threads of this process: the bound is wide, and only excludes costs that grow with the size.
     meter: async () => {
       const { user, system } = process.cpuUsage();
       return user + system;

@@ -1,4 +1,4 @@
-/** Drafts: prepared in peace, started by a commit, forgotten after a week. */
+/** Drafts: not claimable until a commit, deleted after a week. */
 import { expect, it } from 'vitest';
 import { DRAFT_LIFE_MS } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
@@ -7,13 +7,13 @@ import { complete, outcomeOf, START } from './workbench.ts';
 const unique = { key: 'k', scope: 'queue', until: 'ended', periodMs: 0 } as const;
 
 export function draftContract(open: Open): void {
-  it('are never claimed, whatever their time', async () => {
+  it('are never claimed, whatever their run time', async () => {
     const bench = await open();
     expect(await bench.add({ id: 'a', draft: true, priority: -9, runAt: 0 })).toEqual([
       { ok: true, outcome: 'added', id: 'a', queue: 'q', state: 'draft' },
     ]);
     bench.pass(1_000);
-    expect(await bench.ask()).toMatchObject({ jobs: [], nextAt: null });
+    expect(await bench.requestClaim()).toMatchObject({ jobs: [], nextAt: null });
     expect(await bench.jobs.count(['q'])).toMatchObject([{ draft: 1, waiting: 0, scheduled: 0 }]);
   });
 
@@ -33,11 +33,11 @@ export function draftContract(open: Open): void {
       [START + 100, 0],
       [START + 500, null],
     ]);
-    expect(await bench.story('a')).toEqual(['added', 'committed']);
+    expect(await bench.events('a')).toEqual(['added', 'committed']);
     expect(await bench.claimIds()).toEqual(['b']);
   });
 
-  it('can be committed again, with what has become of them for an answer', async () => {
+  it('can be committed again, which returns their present state', async () => {
     const bench = await open();
     await bench.add({ id: 'a', draft: true });
     await bench.jobs.commit(['a']);
@@ -66,7 +66,7 @@ export function draftContract(open: Open): void {
     expect(await bench.add({ id: 'd', unique })).toMatchObject([{ outcome: 'duplicate', id: 'a' }]);
   });
 
-  it('do not touch a key when they are cancelled or deleted', async () => {
+  it('do not affect a key when they are cancelled or deleted', async () => {
     const bench = await open();
     await bench.add({ id: 'a', unique }, { id: 'b', draft: true, unique }, { id: 'c', draft: true, unique });
     await bench.jobs.cancel([{ id: 'b' }]);
@@ -74,7 +74,7 @@ export function draftContract(open: Open): void {
     expect(await bench.add({ id: 'd', unique })).toMatchObject([{ outcome: 'duplicate', id: 'a' }]);
   });
 
-  it('expire after a week, and jobs that wait do not', async () => {
+  it('expire after a week, and waiting jobs do not', async () => {
     const bench = await open();
     await bench.add({ id: 'old', draft: true }, { id: 'waiting' });
     bench.pass(1);

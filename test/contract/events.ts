@@ -1,4 +1,4 @@
-/** Events: everyone who listens hears of every change, after it was made. */
+/** Events: every subscriber gets every change, after it was made. */
 import { expect, it, onTestFinished } from 'vitest';
 import { followTracked, TRACKED_RECORD } from '../../src/core/job/tracked-jobs.ts';
 import type { StoreEvent } from '../../src/core/ports/job-store.ts';
@@ -9,7 +9,7 @@ const mark = (bench: Workbench, id: string) => bench.records.put({ kind: TRACKED
 const short = ({ type, id, queue, state }: StoreEvent) => `${type} ${id}@${queue} ${state}`;
 
 export function eventContract(open: Open): void {
-  it('tell of every change of a job, in the order of the changes', async () => {
+  it('report every change of a job, in the order of the changes', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 9 });
     const log = await bench.listen();
@@ -26,7 +26,7 @@ export function eventContract(open: Open): void {
     await bench.jobs.move([{ id: 'a', queue: 'q' }]);
     await bench.jobs.change([{ id: 'a', priority: 1 }]);
     const job = await bench.claimOne();
-    await bench.beat(job, { progress: { percent: 1, text: null } });
+    await bench.heartbeat(job, { progress: { percent: 1, text: null } });
     await bench.jobs.cancel([{ id: 'a' }]);
     await bench.settle(job, complete);
     await bench.jobs.requeue([{ id: 'a' }]);
@@ -67,7 +67,7 @@ export function eventContract(open: Open): void {
     ]);
   });
 
-  it('tell of the changes that one call makes together, each of them', async () => {
+  it('report each of the changes that one call makes', async () => {
     const bench = await open();
     const log = await bench.listen();
     await bench.add({ id: 'a' }, { id: 'b', queue: 'other' }, { id: 'a' });
@@ -81,7 +81,7 @@ export function eventContract(open: Open): void {
     ]);
   });
 
-  it("tell that a queue's settings changed", async () => {
+  it("report that a queue's settings changed", async () => {
     const bench = await open();
     const log = await bench.listen();
     await bench.setQueue('mail', { state: 'paused' });
@@ -92,7 +92,7 @@ export function eventContract(open: Open): void {
     expect(events.map(short)).toEqual(['queue @mail null', 'queue @mail null', 'added end@q waiting']);
   });
 
-  it('tell that a job is tracked, and no longer, in the order of all that happens', async () => {
+  it('report that a job is tracked or untracked, in the order of all events', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });
     const log = await bench.listen();
@@ -103,12 +103,12 @@ export function eventContract(open: Open): void {
     expect(events.map(short)).toEqual(['tracked a@q running', 'untracked a@q running', 'tracked gone@ null']);
   });
 
-  it('of tracked jobs can be followed: those marked before, those marked meanwhile, and no others', async () => {
+  it('of tracked jobs can be followed: jobs tracked before, jobs tracked meanwhile, and no others', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
     await mark(bench, 'a');
-    const [log, told] = [await bench.listen(), [] as string[]];
-    onTestFinished(await followTracked(bench, (events) => told.push(...events.map(short))));
+    const [log, received] = [await bench.listen(), [] as string[]];
+    onTestFinished(await followTracked(bench, (events) => received.push(...events.map(short))));
     await mark(bench, 'b');
     for (const job of await bench.claim()) await bench.settle(job, complete);
     await bench.records.delete(TRACKED_RECORD, 'a');
@@ -116,16 +116,16 @@ export function eventContract(open: Open): void {
     await log.until((heard) => heard.some(({ type, id }) => type === 'deleted' && id === 'c'));
     const settled = ['completed a@q done', 'completed b@q done'];
     const claimed = ['claimed a@q running', 'claimed b@q running'];
-    expect(told).toEqual(['tracked b@q waiting', ...claimed, ...settled, 'untracked a@q done', 'deleted b@q done']);
+    expect(received).toEqual(['tracked b@q waiting', ...claimed, ...settled, 'untracked a@q done', 'deleted b@q done']);
   });
 
-  it('are silent about looking, refusals, repetitions and plain heartbeats', async () => {
+  it('are not emitted for reads, refusals, repetitions and plain heartbeats', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     await bench.settle(await bench.running({ id: 'b' }), complete);
     const log = await bench.listen();
-    await bench.beat(job);
-    await bench.beat(job, { checkpoint: '1', data: '2' });
+    await bench.heartbeat(job);
+    await bench.heartbeat(job, { checkpoint: '1', data: '2' });
     await bench.add({ id: 'a' });
     await bench.jobs.find(['a']);
     await bench.jobs.count();
@@ -138,7 +138,7 @@ export function eventContract(open: Open): void {
     expect(events.map(short)).toEqual(['added end@q waiting']);
   });
 
-  it('reach everyone who listens, until they stop', async () => {
+  it('reach every subscriber until it unsubscribes', async () => {
     const bench = await open();
     const [first, second] = [await bench.listen(), await bench.listen()];
     const heard: string[] = [];
@@ -151,7 +151,7 @@ export function eventContract(open: Open): void {
     expect(heard).toEqual([]);
   });
 
-  it('come after the change can be seen', async () => {
+  it('come after the change is visible', async () => {
     const bench = await open();
     const found = new Promise<unknown>((resolve, reject) => {
       bench.jobs.subscribe((events) => {

@@ -1,4 +1,4 @@
-/** Settings of every queue: what a queue goes by wherever it has set nothing itself. */
+/** Global settings: defaults for queues that do not set a value of their own. */
 import { expect, test } from 'vitest';
 import { EVERY_QUEUE, type Keep, QUEUE_RECORD, type QueueSettings } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
@@ -8,7 +8,7 @@ const keepFor = (ms: number): Keep => ({ ms, count: null, bytes: null });
 const setEvery = (bench: Workbench, settings: Partial<QueueSettings>) => bench.setQueue(EVERY_QUEUE, settings);
 
 export function globalSettingsContract(open: Open): void {
-  test('A queue that set nothing goes by them, one that did goes by its own, at once.', async () => {
+  test('A queue without a setting uses the global one, a queue with one uses its own, at once.', async () => {
     const bench = await open();
     await bench.setQueue('own', { leaseMs: 30_000, retries: 0 });
     await setEvery(bench, { leaseMs: 5_000, retries: 1 });
@@ -24,7 +24,7 @@ export function globalSettingsContract(open: Open): void {
     expect((await bench.claimOne()).lease.until - bench.now).toBe(60_000);
   });
 
-  test('A queue that says none to a limit has none, whatever is said for every queue.', async () => {
+  test('A queue that sets a limit to null has none, whatever the global setting is.', async () => {
     const bench = await open();
     await setEvery(bench, { maxRunning: 1 });
     await bench.setQueue('free', { maxRunning: null });
@@ -48,7 +48,7 @@ export function globalSettingsContract(open: Open): void {
     expect(await bench.states('b')).toEqual([null]);
   });
 
-  test('A throttle that every queue needs holds jobs of all of them, and lets them in when it is no longer needed.', async () => {
+  test('A global throttle limits jobs of all queues, and releases them when it is removed.', async () => {
     const bench = await open();
     await bench.records.put({ kind: 'throttle', key: 'all', value: '{"max":1}' });
     await setEvery(bench, { throttles: ['all'] });
@@ -60,7 +60,7 @@ export function globalSettingsContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['q', 'other'] })).toEqual(['b', 'c']);
   });
 
-  test('A rate for every queue is counted by queue, and goes on when a queue is changed otherwise.', async () => {
+  test('A global rate is counted by queue, and continues when other settings of a queue change.', async () => {
     const bench = await open();
     await setEvery(bench, { rate: { count: 1, ms: 1_000 } });
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c', queue: 'other' });
@@ -71,7 +71,7 @@ export function globalSettingsContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['b']);
   });
 
-  test('Hooks of every queue are called for its jobs, but not where a queue says none.', async () => {
+  test('Global webhooks are called for jobs of every queue, except where a queue has an empty list.', async () => {
     const bench = await open();
     const hook = { url: 'http://127.0.0.1/', on: ['done'] };
     await setEvery(bench, { hooks: [hook] as never });

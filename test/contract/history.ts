@@ -1,17 +1,17 @@
-/** History: one row a change, append-only, capped, and enough to tell the state of the job. */
+/** History: one row for each change, append-only, capped, and sufficient to derive the job's state. */
 import { expect, it } from 'vitest';
 import { type HistoryRow, MAX_HISTORY } from '../../src/core/job/history.ts';
 import type { JobState } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, release, resend, START } from './workbench.ts';
 
-/** The state that the history alone tells. */
+/** The state that follows from the history alone. */
 function stateOf(rows: readonly HistoryRow[]): JobState | undefined {
   return rows.findLast(({ event }) => event !== 'late' && event !== 'changed')?.state;
 }
 
 export function historyContract(open: Open): void {
-  it('tells a whole life, a row a change', async () => {
+  it("has a row for each change of a job's life", async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 1 });
     await bench.add({ id: 'a', draft: true });
@@ -29,7 +29,7 @@ export function historyContract(open: Open): void {
     await bench.jobs.endWorker({ id: 'w', kind: 'fail' });
     await bench.jobs.requeue([{ id: 'a' }]);
     await bench.settle(await bench.claimOne({ queues: ['second'] }), complete);
-    expect(await bench.story('a')).toEqual([
+    expect(await bench.events('a')).toEqual([
       'added',
       'committed',
       'changed',
@@ -52,7 +52,7 @@ export function historyContract(open: Open): void {
     ]);
   });
 
-  it('tells the state at every step', async () => {
+  it('gives the state at every step', async () => {
     const bench = await open();
     const agree = async () => expect(stateOf(await bench.jobs.history('a'))).toBe((await bench.job('a')).state);
     const steps: readonly (() => Promise<unknown>)[] = [
@@ -76,7 +76,7 @@ export function historyContract(open: Open): void {
     }
   });
 
-  it('says when, who, which attempt and which token', async () => {
+  it('has time, worker, attempt and token', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     bench.pass(5);
@@ -110,16 +110,16 @@ export function historyContract(open: Open): void {
     expect((await bench.job('a')).attempt).toBe(60);
   });
 
-  it('keeps the rows of other jobs out of it', async () => {
+  it('has no rows of other jobs', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'a:b' }, { id: 'b' });
     await bench.claim({ limit: 2 });
-    expect(await bench.story('a')).toEqual(['added', 'claimed']);
-    expect(await bench.story('b')).toEqual(['added']);
-    expect(await bench.story('none')).toEqual([]);
+    expect(await bench.events('a')).toEqual(['added', 'claimed']);
+    expect(await bench.events('b')).toEqual(['added']);
+    expect(await bench.events('none')).toEqual([]);
   });
 
-  it('is not touched by looking', async () => {
+  it('is not changed by reads', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });
     bench.pass(10 * LEASE_MS);
@@ -129,7 +129,7 @@ export function historyContract(open: Open): void {
     await bench.jobs.count();
     await bench.jobs.insight({ kind: 'failures' });
     await bench.jobs.workers();
-    expect(await bench.story('a')).toEqual(['added', 'claimed']);
+    expect(await bench.events('a')).toEqual(['added', 'claimed']);
     expect(await bench.states('a')).toEqual(['running']);
   });
 }

@@ -1,4 +1,4 @@
-/** The http store keeps the contract over a unix socket. */
+/** The http store passes the contract over a unix socket. */
 import { storeContract } from './contract.ts';
 import { freshHttp } from './open-http.ts';
 

@@ -1,4 +1,4 @@
-/** The http store keeps the contract over TCP. */
+/** The http store passes the contract over TCP. */
 import { storeContract } from './contract.ts';
 import { freshHttp } from './open-http.ts';
 

@@ -1,18 +1,18 @@
-/** The lifetime of a store: how it ends, and how another thread opens it again. */
+/** The lifetime of a store: how it closes, and how another thread opens it again. */
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
 import type { Open } from './contract.ts';
 
 export function lifetimeContract(open: Open): void {
-  it('ends once, however often it is asked to', async () => {
+  it('closes once, however often it is called', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     await Promise.all([bench.store.close(), bench.store.close()]);
     await bench.store.close();
   });
 
-  it('answers the calls that are under way before it ends', async () => {
+  it('answers the calls in progress before it closes', async () => {
     const bench = await open();
     const calls = Array.from({ length: 20 }, (_, index) => bench.add({ id: String(index) }));
     const closed = bench.store.close();
@@ -21,7 +21,7 @@ export function lifetimeContract(open: Open): void {
     await closed;
   });
 
-  it('takes no more calls after its end', async () => {
+  it('accepts no calls after it is closed', async () => {
     const bench = await open();
     await bench.store.close();
     const isClosed = { code: 'store-closed' };
@@ -31,7 +31,7 @@ export function lifetimeContract(open: Open): void {
     await expect(bench.setQueue('q', {})).rejects.toMatchObject(isClosed);
   });
 
-  it('leaves no timer, socket or thread open when it ends', async () => {
+  it('leaves no timer, socket or thread open when it closes', async () => {
     const left = await handlesLeftBy(async () => {
       const bench = await open();
       const unsubscribe = bench.jobs.subscribe(() => undefined);
@@ -42,7 +42,7 @@ export function lifetimeContract(open: Open): void {
     expect(left).toEqual([]);
   });
 
-  it('can be opened once more by its own description, if it has one', async () => {
+  it('can be opened again by its own description, if it has one', async () => {
     const bench = await open();
     const description = bench.store.describe();
     if (description === null) return;

@@ -1,4 +1,4 @@
-/** The limits of a queue: how many of its jobs run, how often they start, and how its keys share the turns. */
+/** The limits of a queue: how many of its jobs run, how often they start, and how its keys take turns. */
 import { expect, test } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete } from './workbench.ts';
@@ -6,7 +6,7 @@ import { complete } from './workbench.ts';
 const of = (tenant: unknown) => JSON.stringify({ tenant });
 
 export function limitContract(open: Open): void {
-  test('No more jobs of a queue run than it may, over all workers, and each that ends makes room.', async () => {
+  test('At most maxRunning jobs of a queue run, over all workers, and each one that ends makes room.', async () => {
     const bench = await open();
     await bench.setQueue('q', { maxRunning: 2 });
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd', queue: 'other' });
@@ -19,7 +19,7 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'v' })).toEqual(['c']);
   });
 
-  test('What waits for room in its queue is throttled; a limit that is lifted lets all of it in.', async () => {
+  test('A job that waits for room in its queue is throttled; a removed limit releases all of them.', async () => {
     const bench = await open();
     await bench.setQueue('q', { maxRunning: 1 });
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
@@ -30,11 +30,11 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['b', 'c']);
   });
 
-  test('So many jobs start in a time, and the claim says when the next one may.', async () => {
+  test('The rate limits how many jobs start in a period, and the claim returns when the next one may.', async () => {
     const bench = await open();
     await bench.setQueue('q', { rate: { count: 2, ms: 1_000 } });
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
-    const first = await bench.ask({ leaseMs: 10_000_000 });
+    const first = await bench.requestClaim({ leaseMs: 10_000_000 });
     expect([first.jobs.length, first.nextAt]).toEqual([2, bench.now + 500]);
     bench.pass(499);
     expect(await bench.claimIds()).toEqual([]);
@@ -46,7 +46,7 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['d']);
   });
 
-  test('A rate is no debt: a long rest gives no more than one filling.', async () => {
+  test("A rate does not accumulate: after a long rest no more than one period's count may start.", async () => {
     const bench = await open();
     await bench.setQueue('q', { rate: { count: 3, ms: 1_000 } });
     bench.pass(1_000_000);
@@ -54,21 +54,21 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a', 'b', 'c']);
   });
 
-  test('A rate that is changed takes effect at once, whatever was used up of the old one.', async () => {
+  test('A changed rate takes effect at once, whatever was used of the old one.', async () => {
     const bench = await open();
     await bench.setQueue('q', { rate: { count: 2, ms: 3_600_000 } });
     await bench.add(...['a', 'b', 'c', 'd', 'e'].map((id) => ({ id })));
     expect(await bench.claimIds()).toEqual(['a', 'b']);
     bench.pass(10);
     await bench.setQueue('q', { rate: { count: 10, ms: 1_000 } });
-    expect((await bench.ask({ leaseMs: 10_000_000 })).nextAt).toBe(bench.now + 100);
+    expect((await bench.requestClaim({ leaseMs: 10_000_000 })).nextAt).toBe(bench.now + 100);
     bench.pass(100);
     expect(await bench.claimIds({ limit: 3 })).toEqual(['c']);
     bench.pass(200);
     expect(await bench.claimIds({ limit: 3 })).toEqual(['d', 'e']);
   });
 
-  test('A rate of every queue that is changed takes effect at once.', async () => {
+  test('A changed global rate takes effect at once.', async () => {
     const bench = await open();
     await bench.setQueue('*', { rate: { count: 1, ms: 3_600_000 } });
     await bench.add({ id: 'a' }, { id: 'b' });
@@ -80,7 +80,7 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['b']);
   });
 
-  test('A change of a rate gives nothing back that the new rate would not.', async () => {
+  test('A change of the rate allows no start that the new rate would not.', async () => {
     const bench = await open();
     await bench.setQueue('q', { rate: { count: 2, ms: 1_000 } });
     await bench.add(...['a', 'b', 'c', 'd'].map((id) => ({ id })));
@@ -91,7 +91,7 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['c']);
   });
 
-  test('One key runs as many jobs as it may, and does not hold others back.', async () => {
+  test('One key runs as many jobs as its limit, and does not block others.', async () => {
     const bench = await open();
     await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
     await bench.add(
@@ -115,9 +115,9 @@ export function limitContract(open: Open): void {
     ['whole numbers', of(7), '{"tenant": 7.0}', true],
     ['a number and a text', of(7), of('7'), true],
     ['true', of(true), of(true), true],
-    ['fractions, which are no keys', of(0.5), of(0.5), false],
-    ['null, which is no key', of(null), of(null), false],
-    ['objects, which are no keys', of({ a: 1 }), of({ a: 1 }), false],
+    ['fractions, which are not keys', of(0.5), of(0.5), false],
+    ['null, which is not a key', of(null), of(null), false],
+    ['objects, which are not keys', of({ a: 1 }), of({ a: 1 }), false],
     ['other texts', of('a'), of('b'), false],
   ])('Keys of the data: %s.', async (_what, one, other, isSame) => {
     const bench = await open();
@@ -126,7 +126,7 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(isSame ? ['one'] : ['one', 'other']);
   });
 
-  test('A key may be made of several fields, some of them below others; it needs all of them.', async () => {
+  test('A key may consist of several fields, also nested ones; it needs all of them.', async () => {
     const bench = await open();
     await bench.setQueue('q', { keys: { by: ['a', 'b.c'], limit: 1 } });
     const datas = [
@@ -140,14 +140,14 @@ export function limitContract(open: Open): void {
     expect([...(await bench.claimIds())].sort()).toEqual(['j0', 'j1', 'j3', 'j4']);
   });
 
-  test('A key that was given counts before what the data says.', async () => {
+  test('A given key takes precedence over the data.', async () => {
     const bench = await open();
     await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
     await bench.add({ id: 'a', data: of('x') }, { id: 'b', data: of('y'), policy: { key: 'x' } });
     expect(await bench.claimIds()).toEqual(['a']);
   });
 
-  test('Keys take turns: who has many jobs waits behind each of the others once.', async () => {
+  test('Keys take turns: a key with many jobs waits for each other key once.', async () => {
     const bench = await open();
     await bench.setQueue('q', { keys: { by: ['tenant'], limit: null } });
     await bench.add(...[1, 2, 3, 4].map((n) => ({ id: `a${n}`, data: of('a') })));
@@ -157,7 +157,7 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a3', 'd1', 'c2', 'a4']);
   });
 
-  test('A limit of keys that is raised or taken away is heeded at once, with those that wait for it.', async () => {
+  test('A raised or removed limit of keys takes effect at once, also for jobs that wait for it.', async () => {
     const bench = await open();
     await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
     await bench.add(...[1, 2, 3, 4].map((n) => ({ id: `a${n}`, data: of('a') })));
@@ -168,7 +168,7 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a3', 'a4']);
   });
 
-  test('A job that goes to another queue is limited there, and by that alone.', async () => {
+  test('A job that moves to another queue is limited only there.', async () => {
     const bench = await open();
     await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
     await bench.add({ id: 'a', data: of('x') }, { id: 'b', data: of('x') });

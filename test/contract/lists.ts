@@ -1,4 +1,4 @@
-/** Lists: every filter, alone and together, and pages without gaps or repeats while jobs come and go. */
+/** Lists: every filter, alone and combined, and pages without gaps or repeats while jobs come and go. */
 import { expect, it } from 'vitest';
 import type { Job } from '../../src/core/job/job.ts';
 import type { JobQuery } from '../../src/core/ports/job-store.ts';
@@ -11,7 +11,7 @@ async function idsOf(bench: Workbench, query: Partial<JobQuery>): Promise<readon
   return (await bench.jobs.list(newest(query))).jobs.map(({ id }) => id);
 }
 
-/** Every page of a query; `between` happens after each of them. */
+/** Returns every page of a query; `between` runs after each of them. */
 async function allPages(bench: Workbench, query: Partial<JobQuery>, between?: (page: number) => Promise<unknown>) {
   const found: Job[] = [];
   let page = 0;
@@ -25,7 +25,7 @@ async function allPages(bench: Workbench, query: Partial<JobQuery>, between?: (p
   return found.map(({ id }) => id);
 }
 
-/** One job in each state that a person can tell apart. */
+/** One job for each label. */
 async function oneOfEach(bench: Workbench): Promise<void> {
   await bench.setQueue('hold', { onLost: 'hold' });
   await bench.setQueue('paused', { state: 'paused' });
@@ -35,7 +35,7 @@ async function oneOfEach(bench: Workbench): Promise<void> {
   await bench.add({ id: 'draft', draft: true }, { id: 'scheduled', delayMs: 9 }, { id: 'paused', queue: 'paused' });
   await bench.settle(await bench.running({ id: 'retrying', policy: { retries: 1 } }), fail({ delayMs: 9 }));
   await bench.running({ id: 'starting' });
-  await bench.beat(await bench.running({ id: 'running' }), { started: { pid: 1 } });
+  await bench.heartbeat(await bench.running({ id: 'running' }), { started: { pid: 1 } });
   await bench.running({ id: 'cancelling' });
   await bench.settle(await bench.running({ id: 'done' }), complete);
   await bench.settle(await bench.running({ id: 'relayed' }), { kind: 'forward', address: 'x' });
@@ -52,7 +52,7 @@ export function listContract(open: Open): void {
     expect(await bench.jobs.list(newest())).toEqual({ jobs: await bench.jobs.find(['a', 'c', 'b']), next: null });
   });
 
-  it('filter by queue, state, tag, name, worker and time, alone and together', async () => {
+  it('filter by queue, state, tag, name, worker and time, alone and combined', async () => {
     const bench = await open();
     await bench.add({ id: 'a', tags: ['x', 'y'], name: 'n' }, { id: 'b', queue: 'other', tags: ['y'], name: 'm' });
     bench.pass(10);
@@ -75,7 +75,7 @@ export function listContract(open: Open): void {
     expect(await idsOf(bench, { tag: 'x', worker: 'w-2' })).toEqual([]);
   });
 
-  it('follow a job through its changes of queue, state, tags, name and worker', async () => {
+  it('follow a job through changes of queue, state, tags, name and worker', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', tags: ['x'], name: 'n' });
     await bench.jobs.change([{ id: 'a', tags: ['y'], name: 'm' }]);
@@ -90,7 +90,7 @@ export function listContract(open: Open): void {
     expect(await idsOf(bench, { queue: 'second' })).toEqual([]);
   });
 
-  it('filter by failure group, of failed jobs alone', async () => {
+  it('filter by failure group, of failed jobs only', async () => {
     const bench = await open();
     const failWith = async (id: string, group: string, retries = 0) => {
       const job = await bench.running({ id, policy: { retries } });
@@ -127,7 +127,7 @@ export function listContract(open: Open): void {
     expect(ids).toEqual([...old].reverse());
   });
 
-  it('page through what a filter leaves', async () => {
+  it('page through a filtered list', async () => {
     const bench = await open();
     await bench.add(...Array.from({ length: 20 }, (_, index) => ({ id: String(index), tags: [`t${index % 3}`] })));
     await bench.jobs.cancel([0, 3, 6].map((id) => ({ id: String(id) })));
@@ -138,7 +138,7 @@ export function listContract(open: Open): void {
     }
   });
 
-  it('look at a bounded number of jobs for a page, and find everything in the end', async () => {
+  it('scan a bounded number of jobs for a page, and find everything in the end', async () => {
     const bench = await open();
     const many = Array.from({ length: 6_000 }, (_, index) => ({ id: `n-${index}` }));
     await bench.add({ id: 'needle', delayMs: 5 }, ...many.slice(0, 3_000));
@@ -146,7 +146,7 @@ export function listContract(open: Open): void {
     expect(await allPages(bench, { queue: 'q', label: 'scheduled', limit: 10 })).toEqual(['last', 'needle']);
   });
 
-  it('peek only into a queue that would start something', async () => {
+  it('peek only into a queue that would start a job', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b', queue: 'other' }, { id: 'c', delayMs: 5 });
     const peek = async () => (await bench.jobs.list({ queue: 'q', order: 'claim', limit: 5 })).jobs.map(({ id }) => id);

@@ -1,10 +1,10 @@
-/** Lost leases: who overtakes them, when, what is counted, and what a queue's settings make of it. */
+/** Lost leases: when they expire, what is counted, and how the queue's settings apply. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete, LEASE_MS, outcomeOf, START } from './workbench.ts';
 
 export function lossContract(open: Open): void {
-  it('overtakes a lease in one step: the attempt is ended and a new one begins', async () => {
+  it('takes an expired lease in one step: the attempt ends and a new one begins', async () => {
     const bench = await open();
     const lost = await bench.running({ id: 'a' });
     bench.pass(LEASE_MS);
@@ -25,7 +25,7 @@ export function lossContract(open: Open): void {
     ]);
   });
 
-  it('overtakes at the end of the lease and not before', async () => {
+  it('expires at the end of the lease and not before', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });
     bench.pass(LEASE_MS - 1);
@@ -35,7 +35,7 @@ export function lossContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a']);
   });
 
-  it('overtakes only in the queues that are claimed from', async () => {
+  it('expires leases only in the claimed queues', async () => {
     const bench = await open();
     await bench.running({ id: 'a', queue: 'other' });
     bench.pass(LEASE_MS);
@@ -43,7 +43,7 @@ export function lossContract(open: Open): void {
     expect(await bench.states('a')).toEqual(['running']);
   });
 
-  it('overtakes nothing in a queue that is paused, by a claim', async () => {
+  it('does not expire leases of a paused queue by a claim', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });
     await bench.setQueue('q', { state: 'paused' });
@@ -52,7 +52,7 @@ export function lossContract(open: Open): void {
     expect(await bench.states('a')).toEqual(['running']);
   });
 
-  it('overtakes in maintenance too, a few at a time', async () => {
+  it('expires leases in maintenance too, a limited number at a time', async () => {
     const bench = await open();
     await bench.add(...[1, 2, 3].map((id) => ({ id: String(id) })));
     await bench.add({ id: '4', queue: 'other' });
@@ -64,7 +64,7 @@ export function lossContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['1', '2', '3']);
   });
 
-  it('brings back in maintenance what was lost first', async () => {
+  it('returns the oldest lost leases first in maintenance', async () => {
     const bench = await open();
     await bench.add({ id: 'late' }, { id: 'early' });
     await bench.claimOne({ leaseMs: 3_000 });
@@ -111,7 +111,7 @@ export function lossContract(open: Open): void {
     });
   });
 
-  it('starts a crashed job not before its back-off is over, and then before everything else', async () => {
+  it('starts a crashed job after its backoff, and then before all other jobs', async () => {
     const bench = await open();
     await bench.add({ id: 'a', priority: 9 });
     for (let crash = 0; crash < 2; crash += 1) {
@@ -120,7 +120,7 @@ export function lossContract(open: Open): void {
     }
     await bench.add({ id: 'b' }, { id: 'c' });
     expect(await bench.claimIds({ limit: 1 })).toEqual(['b']);
-    expect((await bench.ask({ limit: 0 })).nextAt).toBe(bench.now + 10_000);
+    expect((await bench.requestClaim({ limit: 0 })).nextAt).toBe(bench.now + 10_000);
     bench.pass(10_000);
     expect(await bench.claimIds()).toEqual(['a', 'c']);
   });
@@ -138,7 +138,7 @@ export function lossContract(open: Open): void {
     expect(states).toEqual(['waiting', 'waiting', 'waiting', 'waiting', 'failed']);
   });
 
-  it('fails a lost job where the queue says so', async () => {
+  it('fails a lost job if the queue sets that', async () => {
     const bench = await open();
     await bench.setQueue('q', { onLost: 'fail' });
     await bench.running({ id: 'a' });
@@ -151,7 +151,7 @@ export function lossContract(open: Open): void {
     });
   });
 
-  it('holds a lost job where the queue says so, for as long as it takes', async () => {
+  it('holds a lost job without limit if the queue sets that', async () => {
     const bench = await open();
     await bench.setQueue('q', { onLost: 'hold' });
     const job = await bench.running({ id: 'a' });
@@ -160,11 +160,11 @@ export function lossContract(open: Open): void {
     expect(await bench.states('a')).toEqual(['running']);
     const { jobs } = await bench.jobs.list({ label: 'held', order: 'newest', limit: 10 });
     expect(jobs.map(({ id }) => id)).toEqual(['a']);
-    expect(await bench.beat(job)).toMatchObject({ ok: true });
+    expect(await bench.heartbeat(job)).toMatchObject({ ok: true });
     expect(await bench.settle(job, complete)).toMatchObject({ state: 'done' });
   });
 
-  it('counts a loss as a failure where the queue says so, until the retries are used up', async () => {
+  it('counts a loss as a failure if the queue sets that, until the retries are exhausted', async () => {
     const bench = await open();
     await bench.setQueue('q', { lostCountsAs: 'failure', retries: 1, exhaustedGroup: 'failed-retries' });
     await bench.add({ id: 'a' });
@@ -182,7 +182,7 @@ export function lossContract(open: Open): void {
     });
   });
 
-  it("goes by a job's own retries, and calls the group lost where none is set", async () => {
+  it("uses the job's own retries, and the group lost by default", async () => {
     const bench = await open();
     await bench.setQueue('q', { lostCountsAs: 'failure', retries: 5 });
     await bench.running({ id: 'a', policy: { retries: 0 } });
@@ -190,7 +190,7 @@ export function lossContract(open: Open): void {
     expect(await bench.job('a')).toMatchObject({ state: 'failed', failures: 1, failure: { group: 'lost' } });
   });
 
-  it('leaves a lease alone for the grace of its queue', async () => {
+  it('respects a lease for the grace period of its queue', async () => {
     const bench = await open();
     await bench.setQueue('q', { lostGraceMs: 10_000 });
     const job = await bench.running({ id: 'a' });
@@ -199,10 +199,10 @@ export function lossContract(open: Open): void {
     expect(await bench.jobs.maintain({ limit: 10 })).toMatchObject({ overtaken: 0 });
     bench.pass(1);
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a']);
-    expect(outcomeOf(await bench.beat(job))).toBe('lease-lost');
+    expect(outcomeOf(await bench.heartbeat(job))).toBe('lease-lost');
   });
 
-  it('gives no lease again, by a repeated request, that was overtaken', async () => {
+  it('does not return a lost lease when its request is repeated', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     await bench.claim({ requestId: 'r' });

@@ -1,4 +1,4 @@
-/** The memory store keeps the contract. */
+/** The memory store passes the contract. */
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { storeContract } from './contract.ts';
 

@@ -1,4 +1,6 @@
-/** The contract of a move: what is written reads back the same, a store in a move is closed, and nobody else may fill it. */
+/**
+ * Store migration: rows read back as written, a store under migration is closed, and only its migration writes to it.
+ */
 import { expect, test } from 'vitest';
 import type { RunningJob } from '../../src/core/job/job.ts';
 import type { GivenNumbers, MovedPart, MovedRow, Standing } from '../../src/core/ports/migration.ts';
@@ -19,9 +21,9 @@ const STANDING: Standing = {
   left: [],
 };
 
-export function movingHouseContract(open: Open): void {
-  test('What one store holds is written to another and reads back the same, also in pages of one row.', async () => {
-    const from = await furnished();
+export function migrationContract(open: Open): void {
+  test('The rows of one store are written to another and read back equal, also in pages of one row.', async () => {
+    const from = await filledStore();
     const to = (await open()).store.migration;
     await to.stand(STANDING, null);
     for (const part of MOVED_PARTS) {
@@ -33,8 +35,8 @@ export function movingHouseContract(open: Open): void {
     }
   });
 
-  test('Written again it is the same, and the numbers that were given are never given again.', async () => {
-    const from = await furnished();
+  test('A repeated write changes nothing, and issued numbers are never issued again.', async () => {
+    const from = await filledStore();
     const bench = await open();
     const { migration } = bench.store;
     await fill(bench, from);
@@ -50,19 +52,19 @@ export function movingHouseContract(open: Open): void {
     expect(claimed?.lease.token).toBeGreaterThan((await from.store.migration.numbers()).token);
   });
 
-  test('What moved in works on as it did: order of claims, dependencies, keys, groups, tags, counts, statistics.', async () => {
-    const from = await furnished();
+  test('Migrated data keep working: claim order, dependencies, keys, groups, tags, counts, statistics.', async () => {
+    const from = await filledStore();
     const to = await open();
     await fill(to, from);
     await to.store.migration.stand(null, await to.store.migration.standing());
     to.now = from.now;
-    expect(await looks(to)).toEqual(await looks(from));
+    expect(await readAll(to)).toEqual(await readAll(from));
     for (const bench of [from, to]) await liveOn(bench);
-    const [a, b] = [await looks(from), await looks(to)];
+    const [a, b] = [await readAll(from), await readAll(to)];
     expect(b).toEqual(a);
   });
 
-  test('A store that moves or is being filled takes no changes, and says why; attempts that run may end.', async () => {
+  test('A store under migration accepts no changes and gives the reason; running attempts may end.', async () => {
     const bench = await open();
     const { migration } = bench.store;
     await bench.add({ id: 'runs' }, { id: 'waits' }, { id: 'draft', draft: true });
@@ -89,15 +91,15 @@ export function movingHouseContract(open: Open): void {
         },
       ]);
     expect(await bench.add({ id: 'waits' })).toMatchObject([{ outcome: 'exists' }]);
-    expect(await bench.ask()).toMatchObject({ jobs: [], nextAt: null });
+    expect(await bench.requestClaim()).toMatchObject({ jobs: [], nextAt: null });
     bench.pass(1_000_000_000);
     expect(await bench.jobs.maintain({ limit: 100 })).toMatchObject({ overtaken: 1, expiredDrafts: 0, pruned: 0 });
     expect(running).toBeDefined();
     expect(await migration.stand(null, source)).toBe(true);
-    expect(await bench.ask({ limit: 5 })).toMatchObject({ jobs: [{ id: 'runs' }, { id: 'waits' }] });
+    expect(await bench.requestClaim({ limit: 5 })).toMatchObject({ jobs: [{ id: 'runs' }, { id: 'waits' }] });
   });
 
-  test('Nothing is written or cleared but in the target of that very move while it is under way.', async () => {
+  test('Only the target of that very migration is written or cleared, while it is under way.', async () => {
     const bench = await open();
     const { migration } = bench.store;
     const write = (move: string) =>
@@ -113,8 +115,8 @@ export function movingHouseContract(open: Open): void {
     expect(await migration.stand(null, STANDING)).toBe(false);
   });
 
-  test('A target that is cleared holds nothing of a move, and can be filled again.', async () => {
-    const from = await furnished();
+  test('A cleared target holds nothing of the migration, and can be filled again.', async () => {
+    const from = await filledStore();
     const to = await open();
     await fill(to, from);
     const filled = await everything(to);
@@ -125,8 +127,8 @@ export function movingHouseContract(open: Open): void {
     expect(filled.length).toBeGreaterThan(20);
   });
 
-  test('A row that changed is written over, and a record that went is removed.', async () => {
-    const from = await furnished();
+  test('A changed row is overwritten, and a deleted record is removed.', async () => {
+    const from = await filledStore();
     const to = await open();
     await fill(to, from);
     await from.jobs.change([{ id: 'tagged', tags: ['other'], priority: 4, data: `"${'x'.repeat(1_200)}"` }]);
@@ -158,13 +160,13 @@ export function movingHouseContract(open: Open): void {
   });
 }
 
-/** A store with something of everything. */
-async function furnished(): Promise<Workbench> {
+/** A store with data of every kind. */
+async function filledStore(): Promise<Workbench> {
   const bench = new Workbench(openMemoryStore({ clock: 'caller' }));
   const unique = { key: 'k\u001f', scope: 'queue', until: 'period', periodMs: 99_000 } as const;
   await bench.setQueue('limited', { keys: { by: ['n'], limit: 1 }, throttles: ['t'], rate: { count: 9, ms: 10_000 } });
   await bench.setQueue(EVERY_QUEUE, { maxCrashes: 4 });
-  await bench.setQueue('hooked', { hooks: [{ url: 'https://a.example/', on: ['start', 'done'] }] });
+  await bench.setQueue('with-webhooks', { hooks: [{ url: 'https://a.example/', on: ['start', 'done'] }] });
   await bench.records.put({ kind: 'throttle', key: 't', value: '{"max":1}' });
   await bench.records.put({ kind: 'audit', key: 'é\u{1F600}', value: '{"a":"\u001f"}', expiresAt: START + 5 });
   await bench.records.put({ kind: 'audit', key: '\uFFFF', value: '{}' });
@@ -202,18 +204,22 @@ async function furnished(): Promise<Workbench> {
     { id: 'tagged', tags: ['red'], priority: 1 },
     { id: 'keyed', unique },
     { id: 'draft', draft: true, delayMs: 77, tags: ['d'] },
-    ...['1', '2', '3', '1'].map((n, place) => ({ id: `limited-${place}`, queue: 'limited', data: `{"n":${n}}` })),
+    ...['1', '2', '3', '1'].map((n, index) => ({ id: `limited-${index}`, queue: 'limited', data: `{"n":${n}}` })),
     { id: 'gone' },
-    { id: 'told', queue: 'hooked' },
-    { id: 'told-too', queue: 'hooked', policy: { hooks: [{ url: 'https://b.example/', on: ['done', 'failed'] }] } },
+    { id: 'reported', queue: 'with-webhooks' },
+    {
+      id: 'reported-too',
+      queue: 'with-webhooks',
+      policy: { hooks: [{ url: 'https://b.example/', on: ['done', 'failed'] }] },
+    },
   );
   await bench.jobs.cancel([{ id: 'gone' }]);
-  // The word of its start waits for a node, and that of its end must come after it there too.
-  const [told] = await bench.claim({ queues: ['hooked'], limit: 1 });
-  if (told !== undefined) await bench.settle(told, { kind: 'release', reason: 'drain' });
+  // The webhook of its start waits for a node; the webhook of its end must come after it there too.
+  const [reported] = await bench.claim({ queues: ['with-webhooks'], limit: 1 });
+  if (reported !== undefined) await bench.settle(reported, { kind: 'release', reason: 'drain' });
   const [limited] = await bench.claim({ queues: ['limited'], limit: 3 });
   if (limited !== undefined) await bench.settle(limited, complete);
-  await bench.jobs.change([{ id: 'tagged', note: 'a word' }]);
+  await bench.jobs.change([{ id: 'tagged', note: 'a note' }]);
   return bench;
 }
 
@@ -245,15 +251,15 @@ async function fill(to: Workbench, from: Workbench): Promise<void> {
   }
 }
 
-/** Stores add in different orders, and the last digit of a sum shows it. */
+/** Stores add in different orders, which shows in the last digit of a sum. */
 function rounded(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, each: unknown) => (typeof each === 'number' ? each.toPrecision(12) : each)),
   );
 }
 
-/** What anybody may ask of a store. */
-async function looks(bench: Workbench): Promise<unknown> {
+/** Every read of a store. */
+async function readAll(bench: Workbench): Promise<unknown> {
   const { jobs } = bench;
   const list = async (query: object) =>
     (await jobs.list({ order: 'newest', limit: 50, ...query })).jobs.map(({ id }) => id);
@@ -273,7 +279,7 @@ async function looks(bench: Workbench): Promise<unknown> {
     statistics: rounded(await jobs.insight({ kind: 'statistics', by: 'queue', ...days })),
     throughput: await jobs.insight({ kind: 'series', span: 'minute' }),
     duplicate: await bench.add({
-      ...aJob({ id: 'rival' }),
+      ...aJob({ id: 'other' }),
       unique: { key: 'k\u001f', scope: 'queue', until: 'ended', periodMs: 0 },
     }),
   };
@@ -282,7 +288,7 @@ async function looks(bench: Workbench): Promise<unknown> {
 async function liveOn(bench: Workbench): Promise<void> {
   bench.pass(10);
   await bench.jobs.commit(['draft']);
-  for (const queue of ['q', 'limited', 'q', 'hooked', 'hooks', 'hooks']) {
+  for (const queue of ['q', 'limited', 'q', 'with-webhooks', 'hooks', 'hooks']) {
     const claimed = await bench.claim({ queues: [queue], limit: 5 });
     for (const job of claimed) await bench.settle(job, complete);
   }

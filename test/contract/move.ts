@@ -1,10 +1,10 @@
-/** Moving: another queue for what is not finished, from a running worker only by theft. */
+/** Move: another queue for a job that has not ended; for a running job only with steal. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete, fail, outcomeOf, release, START } from './workbench.ts';
 
 export function moveContract(open: Open): void {
-  it('takes a waiting job to another queue, and into its line there', async () => {
+  it('moves a waiting job to another queue, in claim order there', async () => {
     const bench = await open();
     await bench.add({ id: 'a', priority: 1, delayMs: 5 }, { id: 'b', queue: 'second', priority: 2 });
     expect(await bench.jobs.move([{ id: 'a', queue: 'second' }])).toEqual([{ ok: true, state: 'waiting' }]);
@@ -22,7 +22,7 @@ export function moveContract(open: Open): void {
     expect(await bench.job('a')).toMatchObject({ state: 'draft', queue: 'second', delayMs: 5 });
   });
 
-  it('takes returned work out of the front', async () => {
+  it('removes returned work from the front', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', priority: 5 });
     await bench.settle(job, release);
@@ -32,19 +32,19 @@ export function moveContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['second'] })).toEqual(['b', 'a']);
   });
 
-  it('can be repeated, and is a matter of course where the job is already', async () => {
+  it('can be repeated, and succeeds if the job is there already', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     const ask = () => bench.jobs.move([{ id: 'a', queue: 'second' }]);
     expect(await ask()).toEqual([{ ok: true, state: 'waiting' }]);
     expect(await ask()).toEqual([{ ok: true, state: 'waiting' }]);
-    expect(await bench.story('a')).toEqual(['added', 'moved']);
+    expect(await bench.events('a')).toEqual(['added', 'moved']);
   });
 
   it('is refused while the job runs, unless it is stolen', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
-    await bench.beat(job, { progress: { percent: 3, text: null }, checkpoint: '1' });
+    await bench.heartbeat(job, { progress: { percent: 3, text: null }, checkpoint: '1' });
     expect((await bench.jobs.move([{ id: 'a', queue: 'second' }])).map(outcomeOf)).toEqual(['wrong-state']);
     expect((await bench.jobs.move([{ id: 'a', queue: 'q' }])).map(outcomeOf)).toEqual(['wrong-state']);
     const steal = { id: 'a', queue: 'second', steal: true };
@@ -59,11 +59,11 @@ export function moveContract(open: Open): void {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     expect(await bench.jobs.move([{ id: 'a', queue: 'q', steal: true }])).toEqual([{ ok: true, state: 'waiting' }]);
-    expect(outcomeOf(await bench.beat(job))).toBe('lease-lost');
+    expect(outcomeOf(await bench.heartbeat(job))).toBe('lease-lost');
     expect((await bench.claimOne({ worker: 'other' })).attempt).toBe(2);
   });
 
-  it('is refused for what has ended, unless it is there already', async () => {
+  it('is refused for an ended job, unless it is there already', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'done' }), complete);
     await bench.settle(await bench.running({ id: 'failed' }), fail());
@@ -77,7 +77,7 @@ export function moveContract(open: Open): void {
     expect(await bench.states('done', 'failed')).toEqual(['done', 'failed']);
   });
 
-  it('is refused when the job has been claimed since the caller saw it', async () => {
+  it('is refused if the job was claimed since the caller saw it', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });
     const steal = { id: 'a', queue: 'second', steal: true };
@@ -85,7 +85,7 @@ export function moveContract(open: Open): void {
     expect((await bench.jobs.move([{ ...steal, attempt: 1 }])).map(outcomeOf)).toEqual(['ok']);
   });
 
-  it('is refused by a queue that is down, and taken in by one that is paused', async () => {
+  it('is refused by a queue that is down, and accepted by a paused one', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     await bench.setQueue('down', { state: 'down' });

@@ -1,4 +1,4 @@
-/** Resource slots: what jobs need of the worker that runs them, and what workers offer. */
+/** Resources: what jobs need of the worker that runs them, and the capacity of workers. */
 import { expect, test } from 'vitest';
 import { MOST_NEEDS, PATIENCE_MS } from '../../src/core/limits/resources.ts';
 import { MAX_PARKED } from '../../src/core/operations/claim.ts';
@@ -13,12 +13,12 @@ async function register(bench: Workbench, id: string, offered: string): Promise<
   const info = JSON.stringify({ offers: offered });
   await bench.jobs.keepWorker({ id, host: 'h', pid: 1, queues: ['q'], leaseMs: 60_000, info, kind: 'register' });
 }
-async function brakeOf(bench: Workbench, id: string): Promise<unknown> {
+async function waitReasonOf(bench: Workbench, id: string): Promise<unknown> {
   return (await bench.jobs.insight({ kind: 'brakes', ids: [id] }))[0];
 }
 
 export function needContract(open: Open): void {
-  test('A job goes to a worker that has free what it needs, and one claim gives no more than is free.', async () => {
+  test('A worker gets a job that fits its free capacity, and one claim gives no more than is free.', async () => {
     const bench = await open();
     await bench.add(needing('a', 'cpu=2'), needing('b', 'cpu=2'), needing('c', 'cpu=1'), needing('gpu', 'cpu=1,gpu=1'));
     expect(await bench.claimIds(offers('cpu=8', 'cpu=3'))).toEqual(['a', 'c']);
@@ -33,7 +33,7 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['q', 'other'], ...offers('cpu=3', 'cpu=1') })).toEqual([]);
   });
 
-  test('A worker that offers nothing gets what needs nothing, also behind jobs that need something.', async () => {
+  test('A worker without capacity gets jobs that need nothing, also behind jobs that need resources.', async () => {
     const bench = await open();
     await bench.add(needing('a', 'cpu=1'), { id: 'plain' });
     expect(await bench.claimIds()).toEqual(['plain']);
@@ -41,7 +41,7 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds(offers('cpu=1'))).toEqual(['a']);
   });
 
-  test('A queue may say it for all of its jobs, and a job that says it itself goes by that.', async () => {
+  test("A queue may set the needs of its jobs, and a job's own needs take precedence.", async () => {
     const bench = await open();
     await bench.setQueue('q', { needs: 'cpu=2' });
     await bench.add({ id: 'a' }, needing('free', ''), needing('more', 'cpu=4'));
@@ -52,7 +52,7 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['b']);
   });
 
-  test('Those that fitted nowhere come back in their order when a worker has room.', async () => {
+  test('Jobs that did not fit return in their order when a worker has room.', async () => {
     const bench = await open();
     await bench.add(needing('late', 'cpu=4', { priority: 1 }), needing('early', 'cpu=4'), needing('small', 'cpu=1'));
     expect(await bench.claimIds(offers('cpu=2'))).toEqual(['small']);
@@ -60,21 +60,21 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds({ ...offers('cpu=4'), requestId: 'x' })).toEqual(['late']);
   });
 
-  test('One that needs more than any worker there is offers says so; with such a worker it is ready.', async () => {
+  test('A job that needs more than any registered worker has reports it; with such a worker it is ready.', async () => {
     const bench = await open();
     await register(bench, 'small', 'cpu=2');
     await bench.add(needing('big', 'cpu=64,gpu=1'), needing('fine', 'cpu=2'));
-    expect(await brakeOf(bench, 'big')).toEqual({ by: 'needs', needs: 'cpu=64,gpu=1' });
-    expect(await brakeOf(bench, 'fine')).toBeNull();
+    expect(await waitReasonOf(bench, 'big')).toEqual({ by: 'needs', needs: 'cpu=64,gpu=1' });
+    expect(await waitReasonOf(bench, 'fine')).toBeNull();
     const page = await bench.jobs.list({ label: 'throttled', order: 'newest', limit: 5 });
     expect(page.jobs.map(({ id }) => id)).toEqual(['big']);
     await register(bench, 'large', 'cpu=64,gpu=2');
-    expect(await brakeOf(bench, 'big')).toBeNull();
+    expect(await waitReasonOf(bench, 'big')).toBeNull();
     bench.pass(60_000);
-    expect(await brakeOf(bench, 'fine')).toEqual({ by: 'needs', needs: 'cpu=2' });
+    expect(await waitReasonOf(bench, 'fine')).toEqual({ by: 'needs', needs: 'cpu=2' });
   });
 
-  test('A large job is passed for so long and no longer: then a worker that could do it keeps its room for it.', async () => {
+  test('A large job is overtaken only for a limited time: then a worker that could run it reserves its capacity.', async () => {
     const bench = await open();
     await bench.add(needing('big', 'cpu=4'));
     const small = (n: number) => bench.add(needing(`small-${n}`, 'cpu=1'));
@@ -92,7 +92,7 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds(offers('cpu=4', 'cpu=1'))).toEqual(['small-4']);
   });
 
-  test('A large job that other jobs held up is passed for as long as one that is new.', async () => {
+  test('A large job that was blocked is overtaken for as long as a new one.', async () => {
     const bench = await open();
     await bench.add({ id: 'first' }, { ...needing('big', 'cpu=4'), dependsOn: ['first'] });
     bench.pass(PATIENCE_MS);
@@ -106,7 +106,7 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds(offers('cpu=4', 'cpu=2'))).toEqual([]);
   });
 
-  test('A throttle that is full keeps a job back before its needs do, and neither forgets it.', async () => {
+  test('A full throttle holds a job back before its needs do, and the job is not forgotten.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     const both = (id: string) => ({ id, policy: { needs: 'cpu=2', throttles: ['db'] } });
@@ -120,7 +120,7 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds(offers('cpu=2'))).toEqual(['c']);
   });
 
-  test('One that goes with an equal leaves its place to the next that fits.', async () => {
+  test('A coalesced job leaves its position to the next one that fits.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce: { by: ['site'] } });
     const of = (id: string, site: number, more: object) => ({ id, data: JSON.stringify({ site }), ...more });
@@ -131,7 +131,7 @@ export function needContract(open: Open): void {
     expect((await bench.job('b')).foldedInto).toBe('a');
   });
 
-  test('One that finds a throttle full leaves its place to the next that fits.', async () => {
+  test('A job whose throttle is full leaves its position to the next one that fits.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add({ id: 'a', policy: { needs: 'cpu=1', throttles: ['db'] } }, needing('b', 'cpu=1'));
@@ -143,26 +143,26 @@ export function needContract(open: Open): void {
   const PLENTY = 2 * MOST_NEEDS + 1;
   const large = (n: number) => needing(`large-${n}`, `memoryMb=${1_000_000 + n}`);
   /** More different needs than one claim looks at, all of them too much, and by name before what would fit. */
-  async function crowd(bench: Workbench): Promise<void> {
+  async function addManyNeeds(bench: Workbench): Promise<void> {
     await bench.add(...Array.from({ length: PLENTY }, (_, n) => large(n)), needing('small', 'memoryMb=5'));
     for (let parked = 0; parked <= PLENTY; parked += MAX_PARKED) expect(await bench.claimIds()).toEqual([]);
   }
 
-  test('However many different needs there are, one that fits is found within seconds.', async () => {
+  test('With any number of different needs, a job that fits is found within seconds.', async () => {
     const bench = await open();
-    await crowd(bench);
+    await addManyNeeds(bench);
     const found: string[] = [];
     // Three of them for each process that may have the store open.
-    for (let look = 0; look < 9 && found.length === 0; look += 1) {
+    for (let round = 0; round < 9 && found.length === 0; round += 1) {
       found.push(...(await bench.claimIds(offers('memoryMb=9'))));
       bench.pass(1_000);
     }
     expect(found).toEqual(['small']);
   });
 
-  test('What is cancelled no longer stands before those that fit.', async () => {
+  test('A cancelled job no longer blocks jobs that fit.', async () => {
     const bench = await open();
-    await crowd(bench);
+    await addManyNeeds(bench);
     await bench.jobs.cancel(Array.from({ length: PLENTY }, (_, n) => ({ id: `large-${n}` })));
     expect(await bench.claimIds(offers('memoryMb=9'))).toEqual(['small']);
   });

@@ -1,4 +1,4 @@
-/** Fresh http stores for tests: each over a server of its own, with a memory store behind it. */
+/** Opens fresh http stores for tests: each over a server of its own, with a memory store behind it. */
 import type { Store } from '../../src/core/ports/store.ts';
 import { openHttpStore } from '../../src/stores/http/open-http-store.ts';
 import { openTrial } from '../server/trial-server.ts';
@@ -13,7 +13,7 @@ export function freshHttp(over: 'tcp' | 'socket'): OpenStore {
   };
 }
 
-/** The server ends with its only client. */
+/** The server closes with its only client. */
 function closingWith(store: Store, stop: () => Promise<void>): Store {
   return { ...store, close: () => store.close().then(stop) };
 }

@@ -1,10 +1,10 @@
-/** Fresh Redis stores for tests: one server a test file, a namespace a store. */
+/** Opens fresh Redis stores for tests: one server for each test file, a namespace for each store. */
 import { afterAll, beforeAll } from 'vitest';
 import { openRedisStore } from '../../src/stores/redis/index.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../support/redis-server.ts';
 import type { OpenStore } from './contract.ts';
 
-/** To be called where the suite is described. */
+/** Call it where the suite is described. */
 export function freshRedis(options: RedisOptions = {}): OpenStore {
   let server: RedisServer;
   let stores = 0;

@@ -1,4 +1,4 @@
-/** Fresh SQLite stores for tests, each in a folder of its own that is gone at the end of the test file. */
+/** Opens fresh SQLite stores for tests, each in a directory of its own that is removed at the end of the test file. */
 import { once } from 'node:events';
 import { copyFile, link, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,13 +17,13 @@ import type { OpenStore } from './contract.ts';
 const folders: string[] = [];
 let pattern: Promise<Pattern> | undefined;
 
-/** An empty database, and the ballast that an engine has put beside it. */
+/** An empty database, and the ballast file that an engine created beside it. */
 interface Pattern {
   readonly database: string;
   readonly ballast: string;
 }
 
-/** To be called where the suite is described. */
+/** Call it where the suite is described. */
 export function removeFoldersAtTheEnd(): void {
   afterAll(async () => {
     pattern = undefined;
@@ -38,8 +38,8 @@ export async function aDatabasePath(): Promise<string> {
 }
 
 /**
- * A database to be opened. Who opens hundreds saves making as many: at the small size each is a copy of one that was
- * made and never used, with the same ballast beside it, of which nobody changes a byte.
+ * Creates a database to open. A suite with hundreds of stores saves time: at the small size each is a copy of one that
+ * was created and never used, with the same ballast file, which is never changed.
  */
 export async function anEmptyDatabase(): Promise<string> {
   const path = await aDatabasePath();
@@ -59,10 +59,13 @@ async function makePattern(): Promise<Pattern> {
   return { database: `${path}.pattern`, ballast: join(dirname(path), 'ballast') };
 }
 
-/** What no power cut is part of needs no fsync at each commit to be shown. */
+/** Tests without power cuts need no fsync at each commit. */
 export const durability = testSize({ small: 'relaxed', full: 'full' } as const);
 
-/** In use an engine has a thread of its own. Who opens hundreds of stores saves the start of as many, and all else is the same. */
+/**
+ * In production the engine has a thread of its own. A suite with hundreds of stores saves the start of as many threads;
+ * everything else is the same.
+ */
 const open = testSize({ small: openHere, full: openSqliteStore });
 
 export const openFreshSqlite: OpenStore = async ({ clock }) =>

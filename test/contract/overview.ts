@@ -1,4 +1,4 @@
-/** Counts of every queue and the groups of its failures: always what counting by hand would give. */
+/** Counts of queues, failure groups and tags: always equal to a count by hand. */
 import { expect, it } from 'vitest';
 import type { QueueCounts } from '../../src/core/ports/job-store.ts';
 import { DAY_MS } from '../../src/core/statistics/histogram.ts';
@@ -23,7 +23,7 @@ const counts = (some: Partial<QueueCounts> = {}): QueueCounts => ({
 });
 
 export function overviewContract(open: Open): void {
-  it('count nothing for a queue that nobody has seen', async () => {
+  it('count nothing for an unknown queue', async () => {
     const bench = await open();
     expect(await bench.jobs.count(['q'])).toEqual([counts()]);
     expect(await bench.jobs.count()).toEqual([]);
@@ -52,7 +52,7 @@ export function overviewContract(open: Open): void {
     expect(await count()).toEqual(counts());
   });
 
-  it('count by queue, in the order of the question', async () => {
+  it('count by queue, in the order of the given queues', async () => {
     const bench = await open();
     await bench.add({ id: 'a', queue: 'b' }, { id: 'b', queue: 'a' }, { id: 'c', queue: 'b' });
     expect(await bench.jobs.count(['none', 'b', 'a'])).toEqual([
@@ -75,7 +75,7 @@ export function overviewContract(open: Open): void {
     ]);
   });
 
-  it('count what moves, advances and is returned in the queue where it is', async () => {
+  it('count moved, advanced and returned jobs in their present queue', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     await bench.settle(job, { kind: 'complete', next: { queue: 'second', delayMs: 7 } });
@@ -90,7 +90,7 @@ export function overviewContract(open: Open): void {
     expect(await both()).toEqual([counts({ waiting: 1, scheduled: 1 }), counts({ queue: 'second' })]);
   });
 
-  it('group failures, the largest group first, with the newest member for a sample', async () => {
+  it('group failures, the largest group first, with the newest member as a sample', async () => {
     const bench = await open();
     const failWith = async (id: string, group: string, queue = 'q') => {
       const job = await bench.running({ id, queue });
@@ -126,7 +126,7 @@ export function overviewContract(open: Open): void {
     expect(await bench.jobs.insight({ kind: 'failures', queue: 'none' })).toEqual([]);
   });
 
-  it('remember a group by its days when its last job is gone, as long as statistics are kept', async () => {
+  it('keep a group by its days after its last job is deleted, as long as statistics are kept', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 1, statsDays: 3 });
     await bench.settle(await bench.running({ id: 'a' }), fail());
@@ -171,7 +171,7 @@ export function overviewContract(open: Open): void {
     expect(await tags(1)).toEqual([{ tag: 'x', jobs: 1 }]);
   });
 
-  it('take for a sample what failed last, whenever it was added', async () => {
+  it('use the job that failed last as a sample, whenever it was added', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' });
     const [a, b] = await bench.claim();
@@ -183,7 +183,7 @@ export function overviewContract(open: Open): void {
     ]);
   });
 
-  it('take a job out of its group when it lives again or is deleted', async () => {
+  it('remove a job from its group when it is requeued or deleted', async () => {
     const bench = await open();
     for (const id of ['a', 'b', 'c']) {
       await bench.settle(await bench.running({ id }), fail());

@@ -1,4 +1,4 @@
-/** Records: versions that only grow, writes that can be conditional, expiry, and lists in the order of bytes. */
+/** Records: versions that only grow, conditional writes, expiry, and lists in byte order. */
 import { expect, it } from 'vitest';
 import type { PutRecord } from '../../src/core/ports/records.ts';
 import type { Open } from './contract.ts';
@@ -13,7 +13,7 @@ async function versionOf(bench: Workbench, record: Partial<PutRecord> = {}): Pro
 }
 
 export function recordContract(open: Open): void {
-  it('keep what was put, under kind and key', async () => {
+  it('keep a value under kind and key', async () => {
     const bench = await open();
     expect(await bench.records.get('schedule', 'k')).toBeNull();
     const version = await versionOf(bench, { value: ' {"é": 1.0} ' });
@@ -23,7 +23,7 @@ export function recordContract(open: Open): void {
     expect(await bench.records.get('schedule', 'K')).toBeNull();
   });
 
-  it('have versions that only grow, also over a delete', async () => {
+  it('have versions that only grow, even across a delete', async () => {
     const bench = await open();
     const versions = [await versionOf(bench), await versionOf(bench, { value: '2' })];
     await bench.records.delete('schedule', 'k');
@@ -32,7 +32,7 @@ export function recordContract(open: Open): void {
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
   });
 
-  it('are put on condition of a version', async () => {
+  it('can be put on condition of a version', async () => {
     const bench = await open();
     const put = async (ifVersion: number, value = '2') =>
       outcomeOf(await bench.records.put(aRecord({ ifVersion, value })));
@@ -46,7 +46,7 @@ export function recordContract(open: Open): void {
     expect((await bench.records.get('schedule', 'k'))?.value).toBe('second');
   });
 
-  it('are deleted on condition of a version too', async () => {
+  it('can be deleted on condition of a version', async () => {
     const bench = await open();
     const remove = async (ifVersion?: number) =>
       outcomeOf(await bench.records.delete('schedule', 'k', ifVersion === undefined ? {} : { ifVersion }));
@@ -72,7 +72,7 @@ export function recordContract(open: Open): void {
     expect(outcomes.filter((outcome) => outcome === 'version-conflict')).toHaveLength(9);
   });
 
-  it('are gone when they have expired, for every call', async () => {
+  it('do not exist after they have expired, for every call', async () => {
     const bench = await open();
     const version = await versionOf(bench, { expiresAt: START + 10 });
     bench.pass(9);
@@ -86,7 +86,7 @@ export function recordContract(open: Open): void {
     expect(await bench.records.get('schedule', 'k')).toMatchObject({ expiresAt: null, updatedAt: START + 10 });
   });
 
-  it('are listed in the order of their bytes, by prefix, and page by page', async () => {
+  it('are listed in byte order, by prefix, and page by page', async () => {
     const bench = await open();
     const keys = ['b', 'a', 'B', 'a/2', 'a/10', 'é', '😀', '\uffee', 'a%', 'a_', ''];
     for (const key of keys) await versionOf(bench, { key });
@@ -106,7 +106,7 @@ export function recordContract(open: Open): void {
     expect(await list({ limit: 1 })).toEqual(['']);
   });
 
-  it('take any key and a large value', async () => {
+  it('accept any key and a large value', async () => {
     const bench = await open();
     const keys = ['__proto__', 'a:b', '{x}', "'; --", 'line\nbreak', '0', '00', 'k'.repeat(500)];
     const value = JSON.stringify('ü'.repeat(100_000));
@@ -115,7 +115,7 @@ export function recordContract(open: Open): void {
     expect(await bench.records.list({ kind: 'schedule', limit: 100 })).toHaveLength(keys.length);
   });
 
-  it('change a queue as soon as they are put, and give its defaults back when they go', async () => {
+  it('change a queue as soon as they are put, and restore its defaults when they are deleted', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     await bench.setQueue('q', { state: 'paused' });

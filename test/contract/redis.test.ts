@@ -1,4 +1,4 @@
-/** The Redis store keeps the contract. */
+/** The Redis store passes the contract. */
 import { describeWithRedis } from '../support/redis-server.ts';
 import { storeContract } from './contract.ts';
 import { freshRedis } from './open-redis.ts';

@@ -1,10 +1,10 @@
-/** Requeueing: another life by an operator's word. Budgets start anew, the numbering of attempts does not. */
+/** Requeue: budgets restart, attempt numbers continue. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, outcomeOf, resend } from './workbench.ts';
 
 export function requeueContract(open: Open): void {
-  it('gives what is done, failed or cancelled another life', async () => {
+  it('returns a done, failed or cancelled job to its queue', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'done' }), complete);
     await bench.settle(await bench.running({ id: 'failed' }), fail());
@@ -20,7 +20,7 @@ export function requeueContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(ids);
   });
 
-  it('starts the budgets anew and clears what the last life left behind', async () => {
+  it('restarts the budgets and clears the outcome of the last life', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 1 });
     await bench.add({ id: 'a' });
@@ -29,7 +29,7 @@ export function requeueContract(open: Open): void {
     await bench.loseLeases();
     await bench.settle(await bench.claimOne(), { kind: 'release', reason: 'x' });
     const job = await bench.claimOne();
-    await bench.beat(job, { progress: { percent: 1, text: null }, checkpoint: '[1]' });
+    await bench.heartbeat(job, { progress: { percent: 1, text: null }, checkpoint: '[1]' });
     await bench.settle(job, fail({ final: true }));
     await bench.jobs.requeue([{ id: 'a', delayMs: 30 }]);
     expect(await bench.job('a')).toMatchObject({
@@ -48,10 +48,10 @@ export function requeueContract(open: Open): void {
     expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'requeued', state: 'waiting', token: null });
   });
 
-  it('drops the checkpoint, the result and the address of a job that was done', async () => {
+  it('drops the checkpoint, the result and the address of a done job', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
-    await bench.beat(job, { checkpoint: '1' });
+    await bench.heartbeat(job, { checkpoint: '1' });
     await bench.settle(job, { kind: 'complete', result: '2' });
     await bench.settle(await bench.running({ id: 'b' }), { kind: 'forward', address: 'there' });
     await bench.jobs.requeue([{ id: 'a' }, { id: 'b' }]);
@@ -59,7 +59,7 @@ export function requeueContract(open: Open): void {
     expect(await bench.job('b')).toMatchObject({ forwardedTo: null });
   });
 
-  it('can be repeated, and is a matter of course for what waits', async () => {
+  it('can be repeated, and succeeds for a waiting job', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a' }), fail());
     const ask = () => bench.jobs.requeue([{ id: 'a', attempt: 1, delayMs: 5 }]);
@@ -68,10 +68,10 @@ export function requeueContract(open: Open): void {
     bench.pass(1);
     expect(await ask()).toEqual([{ ok: true, state: 'waiting' }]);
     expect(await bench.job('a')).toEqual(kept);
-    expect(await bench.story('a')).toEqual(['added', 'claimed', 'failed', 'requeued']);
+    expect(await bench.events('a')).toEqual(['added', 'claimed', 'failed', 'requeued']);
   });
 
-  it('puts the job into another queue when asked to', async () => {
+  it('puts the job into another queue on request', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a' }), fail());
     expect(await bench.jobs.requeue([{ id: 'a', queue: 'second' }])).toEqual([{ ok: true, state: 'waiting' }]);
@@ -94,7 +94,7 @@ export function requeueContract(open: Open): void {
     expect(await bench.states('draft', 'running', 'waiting')).toEqual(['draft', 'running', 'waiting']);
   });
 
-  it('frees a job that is held, as an interruption', async () => {
+  it('releases a held job, as an interruption', async () => {
     const bench = await open();
     await bench.setQueue('q', { onLost: 'hold' });
     const job = await bench.running({ id: 'a' });
@@ -107,7 +107,7 @@ export function requeueContract(open: Open): void {
     expect(outcomeOf(await bench.settle(job, complete))).toBe('lease-lost');
   });
 
-  it('starts a waiting or a running job anew when that is said', async () => {
+  it('restarts a waiting or running job with steal', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 5 });
     const job = await bench.running({ id: 'a' });
@@ -125,7 +125,7 @@ export function requeueContract(open: Open): void {
     expect((await bench.job('a')).runAt).toBe(bench.now + 50);
   });
 
-  it('is refused when the job has been claimed since the caller saw it', async () => {
+  it('is refused if the job was claimed since the caller saw it', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     await bench.settle(job, fail());

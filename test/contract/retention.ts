@@ -1,4 +1,7 @@
-/** Retention: ended jobs go by age and by number, the oldest end first and a few at a time; nothing else goes. */
+/**
+ * Retention: ended jobs are deleted by age and by count, oldest end first and a limited number at a time; nothing else
+ * is.
+ */
 import { expect, it } from 'vitest';
 import { DEFAULT_SETTINGS, type Keep, type QueueSettings } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
@@ -7,7 +10,7 @@ import { complete, fail, type Workbench } from './workbench.ts';
 const DAY_MS = 86_400_000;
 const FOREVER: Keep = { ms: null, count: null, bytes: null };
 
-function keeping(keep: Partial<QueueSettings['retention']>): Partial<QueueSettings> {
+function withRetention(keep: Partial<QueueSettings['retention']>): Partial<QueueSettings> {
   return { retention: { ...DEFAULT_SETTINGS.retention, ...keep } };
 }
 
@@ -43,9 +46,9 @@ export function retentionContract(open: Open): void {
     expect(await bench.jobs.count(['q'])).toMatchObject([{ waiting: 1, done: 0, failed: 0, cancelled: 0 }]);
   });
 
-  it('keeps as many as the queue says, those that ended last', async () => {
+  it('keeps as many jobs as the queue sets, those that ended last', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: null, count: 2, bytes: null } }));
+    await bench.setQueue('q', withRetention({ done: { ms: null, count: 2, bytes: null } }));
     await bench.add({ id: 'late' });
     const late = await bench.claimOne();
     await finish(bench, 'a', 'b', 'c');
@@ -55,9 +58,9 @@ export function retentionContract(open: Open): void {
     expect(await prune(bench)).toBe(0);
   });
 
-  it('tells what would go and why, and takes nothing by telling', async () => {
+  it('reports what would be deleted and why, without deleting it', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: DAY_MS, count: 2, bytes: null }, failed: FOREVER }));
+    await bench.setQueue('q', withRetention({ done: { ms: DAY_MS, count: 2, bytes: null }, failed: FOREVER }));
     await finish(bench, 'old');
     await bench.settle(await bench.running({ id: 'bad' }), fail());
     await bench.add({ id: 'draft', draft: true });
@@ -78,13 +81,13 @@ export function retentionContract(open: Open): void {
     expect(await ask()).toEqual([]);
   });
 
-  it('keeps as many bytes as the queue says, those that ended last', async () => {
+  it('keeps as many bytes as the queue sets, those that ended last', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: null, count: null, bytes: 20 } }));
+    await bench.setQueue('q', withRetention({ done: { ms: null, count: null, bytes: 20 } }));
     for (const [id, length] of Object.entries({ a: 10, b: 2, c: 8, d: 8 }))
       await bench.settle(await bench.running({ id, data: JSON.stringify('x'.repeat(length)) }), complete);
-    const look = await bench.jobs.insight({ kind: 'prunable' });
-    expect(look).toEqual([{ queue: 'q', kind: 'done', byAge: 0, byCount: 0, byBytes: 2, bytes: 16 }]);
+    const prunable = await bench.jobs.insight({ kind: 'prunable' });
+    expect(prunable).toEqual([{ queue: 'q', kind: 'done', byAge: 0, byCount: 0, byBytes: 2, bytes: 16 }]);
     expect(await bench.jobs.maintain({ limit: 1 })).toMatchObject({ pruned: 1, more: true });
     expect(await bench.states('a', 'b', 'c', 'd')).toEqual([null, 'done', 'done', 'done']);
     expect(await prune(bench)).toBe(1);
@@ -92,9 +95,9 @@ export function retentionContract(open: Open): void {
     expect(await prune(bench)).toBe(0);
   });
 
-  it('takes results before their jobs, by age, number or bytes, and says so in the history', async () => {
+  it('deletes results before their jobs, by age, count or bytes, with a history row', async () => {
     const bench = await open();
-    const results = (keep: Partial<Keep>) => bench.setQueue('q', keeping({ results: { ...FOREVER, ...keep } }));
+    const results = (keep: Partial<Keep>) => bench.setQueue('q', withRetention({ results: { ...FOREVER, ...keep } }));
     const long = JSON.stringify('r'.repeat(3_000));
     for (const id of ['a', 'b', 'c', 'd']) {
       await bench.settle(await bench.running({ id }), { kind: 'complete', result: id === 'b' ? long : '"r"' });
@@ -107,8 +110,8 @@ export function retentionContract(open: Open): void {
     await results({ bytes: 3_011 });
     expect(await take()).toBe(0);
     await results({ bytes: 3_005 });
-    const look = { queue: 'q', kind: 'results', byAge: 0, byCount: 0, byBytes: 2, bytes: 3_005 };
-    expect(await bench.jobs.insight({ kind: 'prunable' })).toEqual([look]);
+    const prunable = { queue: 'q', kind: 'results', byAge: 0, byCount: 0, byBytes: 2, bytes: 3_005 };
+    expect(await bench.jobs.insight({ kind: 'prunable' })).toEqual([prunable]);
     expect([await take(1), await kept()]).toEqual([1, [0, 3_002, 3, 3]]);
     await results({ count: 2 });
     expect([await take(), await take(), await kept()]).toEqual([1, 0, [0, 0, 3, 3]]);
@@ -124,21 +127,21 @@ export function retentionContract(open: Open): void {
     expect([await take(), await kept()]).toEqual([2, [0, 0, 0, 0]]);
   });
 
-  it('tells how many days of statistics would go', async () => {
+  it('reports how many days of statistics would be deleted', async () => {
     const bench = await open();
     await bench.setQueue('q', { statsDays: 2, histogramDays: 1 });
     await finish(bench, 'a');
     bench.pass(2 * DAY_MS);
-    const [look] = await bench.jobs.insight({ kind: 'prunable' });
-    expect(look).toMatchObject({ kind: 'statistics', byAge: 2, byCount: 0, byBytes: 0 });
-    expect(look?.bytes).toBeGreaterThan(80);
+    const [prunable] = await bench.jobs.insight({ kind: 'prunable' });
+    expect(prunable).toMatchObject({ kind: 'statistics', byAge: 2, byCount: 0, byBytes: 0 });
+    expect(prunable?.bytes).toBeGreaterThan(80);
     await prune(bench);
     expect(await bench.jobs.insight({ kind: 'prunable' })).toEqual([]);
   });
 
-  it('keeps nothing where the queue says so, and everything where it says that', async () => {
+  it('keeps nothing or everything if the queue sets that', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: null, count: 0, bytes: null }, failed: FOREVER }));
+    await bench.setQueue('q', withRetention({ done: { ms: null, count: 0, bytes: null }, failed: FOREVER }));
     await finish(bench, 'a');
     await bench.settle(await bench.running({ id: 'b' }), fail());
     bench.pass(1_000 * DAY_MS);
@@ -146,9 +149,9 @@ export function retentionContract(open: Open): void {
     expect(await bench.states('a', 'b')).toEqual([null, 'failed']);
   });
 
-  it('goes by age and number together', async () => {
+  it('applies age and count together', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 10, count: 1, bytes: null } }));
+    await bench.setQueue('q', withRetention({ done: { ms: 10, count: 1, bytes: null } }));
     await finish(bench, 'a', 'b');
     bench.pass(8);
     await finish(bench, 'c', 'd');
@@ -157,9 +160,9 @@ export function retentionContract(open: Open): void {
     expect(await bench.states('a', 'b', 'c', 'd')).toEqual([null, null, null, 'done']);
   });
 
-  it('goes in small steps, the oldest first, and says whether there is more', async () => {
+  it('deletes in small steps, oldest first, and reports whether there is more', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 0, count: null, bytes: null } }));
+    await bench.setQueue('q', withRetention({ done: { ms: 0, count: null, bytes: null } }));
     await finish(bench, 'a', 'b', 'c');
     expect(await bench.jobs.maintain({ limit: 2 })).toMatchObject({ pruned: 2, more: true });
     expect(await bench.states('a', 'b', 'c')).toEqual([null, null, 'done']);
@@ -174,9 +177,9 @@ export function retentionContract(open: Open): void {
     });
   });
 
-  it('counts the life of a requeued job from its latest end', async () => {
+  it('counts the age of a requeued job from its latest end', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 100, count: null, bytes: null } }));
+    await bench.setQueue('q', withRetention({ done: { ms: 100, count: null, bytes: null } }));
     await finish(bench, 'a');
     bench.pass(90);
     await bench.jobs.requeue([{ id: 'a' }]);
@@ -189,9 +192,9 @@ export function retentionContract(open: Open): void {
     expect(await prune(bench)).toBe(1);
   });
 
-  it('goes by the settings of each queue', async () => {
+  it('uses the settings of each queue', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 0, count: null, bytes: null } }));
+    await bench.setQueue('q', withRetention({ done: { ms: 0, count: null, bytes: null } }));
     await finish(bench, 'a');
     await bench.settle(await bench.running({ id: 'b', queue: 'other' }), complete);
     bench.pass(1);
@@ -199,9 +202,9 @@ export function retentionContract(open: Open): void {
     expect(await bench.states('a', 'b')).toEqual([null, 'done']);
   });
 
-  it('removes nothing because another job ended', async () => {
+  it('deletes nothing because another job ended', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 0, count: 0, bytes: null } }));
+    await bench.setQueue('q', withRetention({ done: { ms: 0, count: 0, bytes: null } }));
     await finish(bench, 'a', 'b', 'c');
     expect(await bench.states('a', 'b', 'c')).toEqual(['done', 'done', 'done']);
   });

@@ -1,15 +1,15 @@
 /**
- * Twenty schedules over three nodes for a year, with nodes that die between deciding and adding, hours in which none of
- * them is there, and both changes of the clocks: every slot as its policy says, none twice.
+ * Twenty schedules over three nodes for a year, with nodes that die between deciding and adding, hours without any
+ * node, and both changes of daylight saving: every run time is handled by its policy, none twice.
  *
- * What must come of each slot is worked out beside it, in the words of docs/scheduling.md (`Expectation`), from the looks
- * that the nodes took and from when the jobs ended; only the slots themselves are asked of the rule, which has a proof of
+ * The expected outcome of each run time is computed independently, after docs/scheduling.md (`Expectation`), from the
+ * times at which nodes checked and jobs ended. Only the run times themselves come from the rule, which has a test of
  * its own.
  */
 import { expect, it } from 'vitest';
 import { isEnded, isRunning, type RunningJob } from '../../src/core/job/job.ts';
 import type { Store } from '../../src/core/ports/store.ts';
-import { fireAt, nextSlot, type Schedule, slotText } from '../../src/core/schedules/schedule.ts';
+import { fireAt, nextSlot, runTimeText, type Schedule } from '../../src/core/schedules/schedule.ts';
 import type { ScheduleInput } from '../../src/core/schedules/schedule-input.ts';
 import { nextRunAt } from '../../src/core/schedules/schedule-plan.ts';
 import type { KeptSchedule } from '../../src/core/schedules/schedule-record.ts';
@@ -47,7 +47,7 @@ const SCHEDULES: readonly (readonly [Omit<ScheduleInput, 'queue'>, number])[] = 
   [{ every: '7d', from: '2026-01-05T00:00:00Z', until: '2026-12-01T00:00:00Z' }, HOUR_MS],
 ];
 
-/** What must come of one schedule's slots, said plainly. */
+/** The expected outcomes of one schedule's run times, in their plainest form. */
 class Expectation {
   readonly ids: string[] = [];
   readonly #first: Schedule;
@@ -60,7 +60,7 @@ class Expectation {
   }
 
   /** Somebody looks, and the policy is done by what is due. `isFree`: every job so far has ended. */
-  look(now: number, isFree: boolean): void {
+  check(now: number, isFree: boolean): void {
     const { overlap, backlog, catchUpMs } = this.#first.definition;
     const due = this.#due(now).filter((slot) => fireAt(this.#first, slot) >= now - Math.max(catchUpMs, 10 * SECOND_MS));
     const kept = backlog === null ? due : due.slice(-backlog);
@@ -92,11 +92,13 @@ class Expectation {
   #make(...slots: readonly number[]): void {
     const { name, definition } = this.#first;
     for (const slot of slots)
-      this.ids.push(definition.ids === 'slot' ? `${name}@${slotText(slot)}` : `${name}-${this.ids.length + 1}`);
+      this.ids.push(definition.ids === 'slot' ? `${name}@${runTimeText(slot)}` : `${name}-${this.ids.length + 1}`);
   }
 }
 
-/** The world: one store, three nodes, workers that always have room, and a clock that goes from event to event. */
+/**
+ * The simulation: one store, three nodes, workers that always have room, and a clock that jumps from event to event.
+ */
 class World {
   readonly bench = new Workbench(openMemoryStore({ clock: 'caller' }));
   readonly expected = new Map<string, Expectation>();
@@ -122,8 +124,8 @@ class World {
   }
 
   async define(): Promise<void> {
-    for (const [place, [input, duration]] of SCHEDULES.entries()) {
-      const name = `s${place}`;
+    for (const [index, [input, duration]] of SCHEDULES.entries()) {
+      const name = `s${index}`;
       const { schedule } = await setSchedule(this.#store, name, { ...input, queue: 'q' });
       this.expected.set(name, new Expectation(schedule));
       this.#durations.set(name, duration);
@@ -169,18 +171,18 @@ class World {
   /** All nodes that are there look at the same records, each as if it were alone. Answers whether more is due at once. */
   async #round(): Promise<boolean> {
     const kept = await listSchedules(this.#store.records);
-    const looked = new Set<string>();
+    const seen = new Set<string>();
     let more = false;
-    for (const [place, awayUntil] of this.#away.entries()) {
+    for (const [index, awayUntil] of this.#away.entries()) {
       if (awayUntil > this.bench.now) continue;
       const isDying = this.#random.next() < 0.01;
       for (const each of kept) {
-        await this.#expect(each, looked);
+        await this.#expect(each, seen);
         const again = await this.#fire(each, isDying);
         more ||= typeof again === 'number' && again <= this.bench.now;
         if (again !== 'died') continue;
         this.deaths += 1;
-        this.#away[place] = this.bench.now + this.#random.between(SECOND_MS, 20 * MINUTE_MS);
+        this.#away[index] = this.bench.now + this.#random.between(SECOND_MS, 20 * MINUTE_MS);
         break;
       }
     }
@@ -188,10 +190,10 @@ class World {
   }
 
   /** What is owed comes before anything new is decided; of several who look at the same record, one decides. */
-  async #expect({ schedule: { name, pending } }: KeptSchedule, looked: Set<string>): Promise<void> {
-    if (pending.length > 0 || looked.has(name)) return;
-    looked.add(name);
-    this.expected.get(name)?.look(this.bench.now, await this.#isFree(name));
+  async #expect({ schedule: { name, pending } }: KeptSchedule, seen: Set<string>): Promise<void> {
+    if (pending.length > 0 || seen.has(name)) return;
+    seen.add(name);
+    this.expected.get(name)?.check(this.bench.now, await this.#isFree(name));
   }
 
   async #fire(kept: KeptSchedule, isDying: boolean): Promise<number | null | 'died'> {
@@ -226,7 +228,7 @@ class World {
   /** Whoever is asked to stop takes a minute to do so. */
   async #claim(): Promise<void> {
     const { now } = this.bench;
-    for (const job of (await this.bench.ask({ limit: 100, leaseMs: 400 * DAY_MS })).jobs.filter(isRunning))
+    for (const job of (await this.bench.requestClaim({ limit: 100, leaseMs: 400 * DAY_MS })).jobs.filter(isRunning))
       this.#running.set(job.id, { job, endsAt: now + (this.#durations.get(scheduleOf(job.id)) ?? 0) });
     for (const job of await this.bench.jobs.find([...this.#running.keys()])) {
       const running = this.#running.get(job?.id ?? '');

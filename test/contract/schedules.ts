@@ -1,4 +1,6 @@
-/** Schedules over a store: every slot as its policy says, once over all nodes, whoever dies in between. */
+/**
+ * Schedules over a store: every run time is handled by its policy, once over all nodes, whatever node dies in between.
+ */
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { Schedule } from '../../src/core/schedules/schedule.ts';
@@ -16,13 +18,13 @@ import type { Open } from './contract.ts';
 import { complete, outcomeOf, type Workbench } from './workbench.ts';
 
 const MINUTE_MS = 60_000;
-/** `START` is twenty seconds short of 15:07. */
+/** `START` is twenty seconds before 15:07. */
 const SLOT = '2025-06-15T15:';
 
 const storeOf = ({ store, jobs, records }: Workbench): Store => ({ ...store, jobs, records });
 
-/** What a node does when it looks: each schedule, until none wants to be looked at now. */
-async function look(bench: Workbench, store: Store = storeOf(bench)): Promise<void> {
+/** What a node does in one check: fires each schedule until none has more to do. */
+async function checkSchedules(bench: Workbench, store: Store = storeOf(bench)): Promise<void> {
   for (let rounds = 0; rounds < 50; rounds++) {
     const kept = await listSchedules(store.records);
     const next = await Promise.all(kept.map((each) => fireSchedule(store, each, bench.now)));
@@ -44,26 +46,26 @@ async function idsOf(bench: Workbench): Promise<readonly string[]> {
   return jobs.map(({ id }) => id).reverse();
 }
 
-/** One look a minute. */
+/** One check a minute. */
 async function passMinutes(bench: Workbench, minutes: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute++) {
     bench.pass(MINUTE_MS);
-    await look(bench);
+    await checkSchedules(bench);
   }
 }
 
 export function scheduleContract(open: Open): void {
-  it('fire each slot once, as a job that names its schedule and waits for its time', async () => {
+  it('fire each run time once, as a job that names its schedule and waits for its time', async () => {
     const bench = await open();
     await setSchedule(
       storeOf(bench),
       's',
       minutely({ data: { a: 1 }, options: { priority: 3, tags: ['t'], retries: 2 } }),
     );
-    await look(bench);
+    await checkSchedules(bench);
     expect(await idsOf(bench)).toEqual([]);
     await passMinutes(bench, 2);
-    await look(bench);
+    await checkSchedules(bench);
     expect(await idsOf(bench)).toEqual([`s@${SLOT}07:00Z`]);
     const job = await bench.job(`s@${SLOT}07:00Z`);
     expect(job).toMatchObject({
@@ -77,7 +79,7 @@ export function scheduleContract(open: Open): void {
     expect(await scheduleOf(bench)).toMatchObject({ made: 1, skipped: 1, missed: 0, pending: [] });
   });
 
-  it('fire once when several nodes look at the same time', async () => {
+  it('fire once when several nodes check at the same time', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely({ overlap: 'allow' }));
     for (let minute = 0; minute < 3; minute++) {
@@ -89,12 +91,12 @@ export function scheduleContract(open: Open): void {
     expect(await scheduleOf(bench)).toMatchObject({ made: 3, missed: 0 });
   });
 
-  it('make nothing by a node that slept with an old record in hand', async () => {
+  it('add nothing through a node that slept with an old record', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely());
     bench.pass(MINUTE_MS);
     const [asleep] = await listSchedules(bench.records);
-    await look(bench);
+    await checkSchedules(bench);
     const job = await bench.claimOne();
     await bench.settle(job, complete);
     await bench.jobs.delete([job.id]);
@@ -104,22 +106,22 @@ export function scheduleContract(open: Open): void {
     expect(await scheduleOf(bench)).toMatchObject({ made: 1 });
   });
 
-  it('owe what a node that died had decided, until another adds it', async () => {
+  it('keep the jobs that a dead node had decided pending, until another node adds them', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely());
     bench.pass(MINUTE_MS);
     const dying = { ...storeOf(bench), jobs: { ...bench.jobs, add: () => Promise.reject(new Error('killed')) } };
-    await expect(look(bench, dying)).rejects.toThrow('killed');
+    await expect(checkSchedules(bench, dying)).rejects.toThrow('killed');
     expect(await idsOf(bench)).toEqual([]);
-    await look(bench);
+    await checkSchedules(bench);
     expect(await idsOf(bench)).toEqual([]);
     bench.pass(5_000);
-    await look(bench);
+    await checkSchedules(bench);
     expect(await idsOf(bench)).toEqual([`s@${SLOT}07:00Z`]);
     expect(await scheduleOf(bench)).toMatchObject({ made: 1, pending: [] });
   });
 
-  it('skip a slot while the job before has not ended', async () => {
+  it('skip a run time while the previous job has not ended', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely({ overlap: 'skip' }));
     await passMinutes(bench, 1);
@@ -136,7 +138,7 @@ export function scheduleContract(open: Open): void {
     ]);
   });
 
-  it('queue slots behind the job before, as many as the backlog has room for', async () => {
+  it('queue run times behind the previous job, up to the backlog', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely({ overlap: 'queue', backlog: 2 }));
     await passMinutes(bench, 1);
@@ -144,16 +146,16 @@ export function scheduleContract(open: Open): void {
     await passMinutes(bench, 3);
     expect(await idsOf(bench)).toHaveLength(1);
     await bench.settle(first, complete);
-    await look(bench);
+    await checkSchedules(bench);
     const second = await bench.claimOne();
     expect(second.id).toBe(`s@${SLOT}09:00Z`);
     await bench.settle(second, complete);
-    await look(bench);
+    await checkSchedules(bench);
     expect(await idsOf(bench)).toEqual(['07', '09', '10'].map((minute) => `s@${SLOT}${minute}:00Z`));
     expect(await scheduleOf(bench)).toMatchObject({ made: 3, skipped: 1, queued: [] });
   });
 
-  it('replace the job before, which ends before the next one begins', async () => {
+  it('replace the previous job, which ends before the next one begins', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely({ overlap: 'replace' }));
     await passMinutes(bench, 1);
@@ -162,14 +164,14 @@ export function scheduleContract(open: Open): void {
     expect((await bench.job(first.id)).lease?.cancelAskedAt).not.toBeNull();
     expect(await idsOf(bench)).toHaveLength(1);
     await bench.settle(first, { kind: 'release', reason: 'asked to' });
-    await look(bench);
+    await checkSchedules(bench);
     expect(await bench.states(first.id, `s@${SLOT}08:00Z`, `s@${SLOT}09:00Z`)).toEqual(['cancelled', null, 'waiting']);
     await passMinutes(bench, 1);
-    await look(bench);
+    await checkSchedules(bench);
     expect(await bench.states(`s@${SLOT}09:00Z`, `s@${SLOT}10:00Z`)).toEqual(['cancelled', 'waiting']);
   });
 
-  it('make up the newest slots of an absence, within the window, and count the others as missed', async () => {
+  it('make up the newest run times of an absence, within the window, and count the others as missed', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely({ overlap: 'allow', catchUp: '10m', backlog: 3 }));
     await setSchedule(
@@ -179,19 +181,19 @@ export function scheduleContract(open: Open): void {
     );
     await setSchedule(storeOf(bench), 'late', { ...minutely({ catchUp: '10m' }), cron: '8 * * * *' });
     bench.pass(30 * MINUTE_MS);
-    await look(bench);
+    await checkSchedules(bench);
     const made = await idsOf(bench);
     expect(made.filter((id) => id.startsWith('s@'))).toEqual(
       ['34', '35', '36'].map((minute) => `s@${SLOT}${minute}:00Z`),
     );
     expect(made.filter((id) => id.startsWith('all-')).sort()).toEqual(
-      Array.from({ length: 10 }, (_, place) => `all-${place + 1}`).sort(),
+      Array.from({ length: 10 }, (_, index) => `all-${index + 1}`).sort(),
     );
     expect(await scheduleOf(bench)).toMatchObject({ made: 3, missed: 27 });
     expect(await scheduleOf(bench, 'late')).toMatchObject({ made: 0, missed: 1, recent: [{ outcome: 'missed' }] });
   });
 
-  it('make nothing while paused, and do not make up what fell into the pause', async () => {
+  it('add nothing while paused, and do not make up run times within the pause', async () => {
     const bench = await open();
     const store = storeOf(bench);
     await setSchedule(store, 's', minutely({ overlap: 'allow', backlog: null }));
@@ -204,7 +206,7 @@ export function scheduleContract(open: Open): void {
     expect(outcomeOf(await pauseSchedule(store, 'nobody', null))).toBe('not-found');
   });
 
-  it('run by hand at any time, and count that job among theirs', async () => {
+  it('run by hand at any time, and count that job as their own', async () => {
     const bench = await open();
     const store = storeOf(bench);
     await setSchedule(store, 's', minutely({ overlap: 'skip' }));
@@ -218,7 +220,7 @@ export function scheduleContract(open: Open): void {
     expect(outcomeOf(await runScheduleNow(store, 'nobody'))).toBe('not-found');
   });
 
-  it('are the same when defined again, and keep their marks when changed', async () => {
+  it('are unchanged when defined again, and keep their progress when changed', async () => {
     const bench = await open();
     const store = storeOf(bench);
     expect((await setSchedule(store, 's', minutely({ overlap: 'allow' }))).outcome).toBe('created');
@@ -229,10 +231,10 @@ export function scheduleContract(open: Open): void {
     );
     expect((await setSchedule(store, 's', minutely({ overlap: 'allow', data: 7 }))).outcome).toBe('changed');
     expect(await scheduleOf(bench)).toMatchObject({ mark: before.mark, made: 2, createdAt: before.createdAt });
-    // Another rule begins now: what it would have done before was never asked for.
+    // Another rule starts now: its earlier run times were never requested.
     bench.pass(10 * MINUTE_MS);
     await setSchedule(store, 's', { every: '1m', queue: 'q', overlap: 'allow', backlog: null });
-    await look(bench);
+    await checkSchedules(bench);
     expect(await idsOf(bench)).toHaveLength(2);
     await passMinutes(bench, 1);
     expect(await idsOf(bench)).toHaveLength(3);
@@ -242,7 +244,7 @@ export function scheduleContract(open: Open): void {
     expect(await idsOf(bench)).toHaveLength(3);
   });
 
-  it('go on after a queue was down and a unique key was taken', async () => {
+  it('continue after a queue was down and a unique key was taken', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely({ overlap: 'allow', options: { unique: 'k' } }));
     await bench.setQueue('q', { state: 'down' });

@@ -1,4 +1,4 @@
-/** Throughput over time: what ended by minute and by hour, counted with the settlement and bounded by itself. */
+/** Throughput over time: ends by minute and by hour, counted with the settlement and bounded. */
 import { expect, test } from 'vitest';
 import type { SeriesQuestion } from '../../src/core/ports/insight.ts';
 import { type SeriesPoint, SPANS } from '../../src/core/statistics/series.ts';
@@ -18,7 +18,7 @@ async function done(bench: Workbench, id: string, queue = 'q'): Promise<void> {
 }
 
 export function seriesContract(open: Open): void {
-  test('What is done and what failed is counted in its minute and its hour, and nothing else is.', async () => {
+  test('Done and failed jobs are counted in their minute and hour, and nothing else is.', async () => {
     const bench = await open();
     bench.now = begin(bench.now, HOUR);
     expect(await ask(bench, { span: 'minute' })).toEqual([]);
@@ -40,20 +40,20 @@ export function seriesContract(open: Open): void {
     expect(await ask(bench, { span: 'hour', queue: 'nobody' })).toEqual([]);
   });
 
-  test('A batch is counted whole, and a repeated settlement once.', async () => {
+  test('A batch is counted completely, and a repeated settlement once.', async () => {
     const bench = await open();
     await bench.add(...Array.from({ length: 20 }, (_, at) => ({ id: `j${at}`, queue: at % 2 === 0 ? 'q' : 'r' })));
     const jobs = await bench.claim({ queues: ['q', 'r'], limit: 20 });
-    const said = jobs.map(({ id, lease }) => ({ kind: 'complete' as const, id, token: lease.token }));
-    await bench.jobs.settle(said);
-    await bench.jobs.settle(said);
+    const settlements = jobs.map(({ id, lease }) => ({ kind: 'complete' as const, id, token: lease.token }));
+    await bench.jobs.settle(settlements);
+    await bench.jobs.settle(settlements);
     expect((await ask(bench, { span: 'minute' })).map((each) => [each.queue, each.done])).toEqual([
       ['q', 10],
       ['r', 10],
     ]);
   });
 
-  test('Minutes go after two hours, hours after sixty days, and each slot is taken anew.', async () => {
+  test('Minutes expire after two hours, hours after sixty days, and each ring slot is reused.', async () => {
     const bench = await open();
     bench.now = begin(bench.now, 24 * HOUR);
     const first = bench.now;
@@ -66,7 +66,7 @@ export function seriesContract(open: Open): void {
     ]);
     bench.pass(MINUTE);
     expect(short(await ask(bench, { span: 'minute' }))).toEqual([[first + 119 * MINUTE, 1, 0]]);
-    // The page that takes the first one's slot.
+    // The page that reuses the first one's ring slot.
     bench.now = first + SPANS.minute.cells * SPANS.minute.slots * MINUTE;
     await done(bench, 'c');
     expect(short(await ask(bench, { span: 'minute' }))).toEqual([
@@ -82,7 +82,7 @@ export function seriesContract(open: Open): void {
     expect(short(await ask(bench, { span: 'hour' }))).toEqual([[bench.now, 1, 0]]);
   });
 
-  test('A clock that is set back takes no later page away.', async () => {
+  test('A clock that is set back removes no later page.', async () => {
     const bench = await open();
     bench.now = begin(bench.now, 24 * HOUR);
     const later = bench.now + SPANS.minute.cells * SPANS.minute.slots * MINUTE;

@@ -1,4 +1,4 @@
-/** Settling: what each ending makes of a job, what it counts, and where its limits are. */
+/** Settle: the effect of each outcome on a job, its counters and their limits. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
 import { complete, fail, outcomeOf, release, resend, retry, type Said, START } from './workbench.ts';
@@ -6,7 +6,7 @@ import { complete, fail, outcomeOf, release, resend, retry, type Said, START } f
 const FAILURE = { group: 'boom', message: 'it broke', detail: null };
 
 export function settleContract(open: Open): void {
-  it('completes: done, with the result, the lease gone', async () => {
+  it('completes: done, with the result, without a lease', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', data: '1' });
     bench.pass(7);
@@ -31,7 +31,7 @@ export function settleContract(open: Open): void {
     expect(await bench.job('a')).toMatchObject({ result: null, data: '2' });
   });
 
-  it('forgets an earlier failure when the job is done', async () => {
+  it('clears an earlier failure when the job is done', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', policy: { retries: 1 } });
     await bench.settle(job, fail());
@@ -40,7 +40,7 @@ export function settleContract(open: Open): void {
     expect(await bench.job('a')).toMatchObject({ state: 'done', failure: null, failures: 1, attempt: 2 });
   });
 
-  it('fails for good when no retry is left, which is the default', async () => {
+  it('fails for good if no retry is left, which is the default', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     bench.pass(3);
@@ -50,7 +50,7 @@ export function settleContract(open: Open): void {
     expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'failed', note: 'it broke' });
   });
 
-  it('waits for its delay when a retry is left', async () => {
+  it('waits for its delay if a retry is left', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 2 });
     await bench.add({ id: 'a' });
@@ -65,7 +65,7 @@ export function settleContract(open: Open): void {
     expect(await bench.job('a')).toMatchObject({ failures: 3, attempt: 3 });
   });
 
-  it("goes by a job's own number of retries before its queue's", async () => {
+  it("uses the job's own number of retries before its queue's", async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 1 });
     await bench.add({ id: 'none', policy: { retries: 0 } }, { id: 'two', policy: { retries: 2 } });
@@ -76,13 +76,13 @@ export function settleContract(open: Open): void {
     expect(await bench.states('two')).toEqual(['waiting']);
   });
 
-  it('fails for good at once when that is said, whatever is left', async () => {
+  it('fails for good at once with final, whatever is left', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', policy: { retries: 9 } });
     expect(await bench.settle(job, fail({ final: true }))).toMatchObject({ state: 'failed' });
   });
 
-  it('counts a retry as a failure, and names the exhausted group only for it', async () => {
+  it('counts a retry as a failure, and uses the exhausted group only for it', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 1, exhaustedGroup: 'failed-retries' });
     await bench.add({ id: 'a' }, { id: 'b' });
@@ -115,10 +115,10 @@ export function settleContract(open: Open): void {
       failures: 0,
       failure: { group: 'resends', message: 'hit the limit of resends', detail: 'not yet' },
     });
-    expect(await bench.story('a')).toEqual(['added', ...Array(3).fill(['claimed', 'resent']).flat()]);
+    expect(await bench.events('a')).toEqual(['added', ...Array(3).fill(['claimed', 'resent']).flat()]);
   });
 
-  it('allows fifteen resends by default, and as many as the job says', async () => {
+  it('allows fifteen resends by default, or as many as the job sets', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b', policy: { maxResends: 0 } });
     const [, b] = await bench.claim({ limit: 2 });
@@ -129,7 +129,7 @@ export function settleContract(open: Open): void {
     expect(await bench.settle(await bench.claimOne(), resend())).toMatchObject({ state: 'failed' });
   });
 
-  it('releases to the front, as an interruption and no fault of the job', async () => {
+  it('releases to the front, as an interruption', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     bench.pass(9);
@@ -139,41 +139,41 @@ export function settleContract(open: Open): void {
     expect(await bench.claimOne()).toMatchObject({ id: 'a', attempt: 2, returnedAt: null });
   });
 
-  it('crashes: what ran it is gone, told sooner than its lease would, and counted as a lost lease is', async () => {
+  it('crashes: reported before its lease expires, and counted like a lost lease', async () => {
     const bench = await open();
     await bench.setQueue('q', { maxCrashes: 2 });
     const job = await bench.running({ id: 'a' });
-    const said: Said = { kind: 'crash', reason: 'its shim died' };
+    const outcome: Said = { kind: 'crash', reason: 'its shim died' };
     bench.pass(9);
-    expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'waiting' });
+    expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'waiting' });
     expect(await bench.job('a')).toMatchObject({ crashes: 1, failures: 0, interruptions: 0, returnedAt: START + 9 });
     expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'lost', note: 'its shim died' });
-    expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'waiting' });
-    expect(await bench.settle(await bench.claimOne(), said)).toEqual({ ok: true, state: 'failed' });
+    expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'waiting' });
+    expect(await bench.settle(await bench.claimOne(), outcome)).toEqual({ ok: true, state: 'failed' });
     const failure = { group: 'crashed', message: 'its worker was lost 2 times', detail: 'its shim died' };
     expect(await bench.job('a')).toMatchObject({ crashes: 2, failure, lease: null });
   });
 
-  it('crashes as the queue says: fails, or counts a failure', async () => {
+  it("crashes by the queue's rule: fails, or counts a failure", async () => {
     const bench = await open();
-    const said: Said = { kind: 'crash', reason: 'its shim died' };
+    const outcome: Said = { kind: 'crash', reason: 'its shim died' };
     await bench.setQueue('q', { onLost: 'fail' });
-    expect(await bench.settle(await bench.running({ id: 'a' }), said)).toEqual({ ok: true, state: 'failed' });
+    expect(await bench.settle(await bench.running({ id: 'a' }), outcome)).toEqual({ ok: true, state: 'failed' });
     await bench.setQueue('q', { lostCountsAs: 'failure', retries: 1 });
-    expect(await bench.settle(await bench.running({ id: 'b' }), said)).toEqual({ ok: true, state: 'waiting' });
+    expect(await bench.settle(await bench.running({ id: 'b' }), outcome)).toEqual({ ok: true, state: 'waiting' });
     expect(await bench.job('b')).toMatchObject({ failures: 1, crashes: 0 });
   });
 
   it('forwards: done, with the address it went to', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
-    const said: Said = { kind: 'forward', address: 'http://other:3333/q/x/1' };
-    expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'done' });
-    expect(await bench.job('a')).toMatchObject({ forwardedTo: said.address, result: null, endedAt: START });
-    expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'forwarded', note: said.address });
+    const outcome: Said = { kind: 'forward', address: 'http://other:3333/q/x/1' };
+    expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'done' });
+    expect(await bench.job('a')).toMatchObject({ forwardedTo: outcome.address, result: null, endedAt: START });
+    expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'forwarded', note: outcome.address });
   });
 
-  it('goes on to its next queue with its counters at zero', async () => {
+  it('advances to its next queue with its counters at zero', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 9 });
     await bench.add({ id: 'a', data: '1', priority: 4, tags: ['t'], name: 'n' });
@@ -184,7 +184,7 @@ export function settleContract(open: Open): void {
     await bench.loseLeases();
     const job = await bench.claimOne();
     expect(job).toMatchObject({ failures: 1, resends: 1, crashes: 1, interruptions: 1, attempt: 5 });
-    await bench.beat(job, { checkpoint: '1', progress: { percent: 1, text: null } });
+    await bench.heartbeat(job, { checkpoint: '1', progress: { percent: 1, text: null } });
     const next = { queue: 'second', delayMs: 20 };
     expect(await bench.settle(job, { kind: 'complete', result: '5', data: '2', next })).toEqual({
       ok: true,
@@ -209,7 +209,7 @@ export function settleContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['q', 'second'] })).toEqual(['a']);
   });
 
-  it('settles many in one call, each for itself', async () => {
+  it('settles many in one call, each independently', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
     const [a, b, c] = await bench.claim();

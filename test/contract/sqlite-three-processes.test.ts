@@ -1,4 +1,4 @@
-/** The SQLite store keeps the contract for three processes on one file as it does for one. */
+/** The SQLite store passes the contract for three processes on one file as it does for one. */
 import { storeContract } from './contract.ts';
 import { removeFoldersAtTheEnd } from './open-sqlite.ts';
 import { openOnThreeProcesses } from './three-processes.ts';

@@ -1,4 +1,4 @@
-/** The SQLite store keeps the contract. */
+/** The SQLite store passes the contract. */
 import { storeContract } from './contract.ts';
 import { openFreshSqlite, removeFoldersAtTheEnd } from './open-sqlite.ts';
 

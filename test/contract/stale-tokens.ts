@@ -1,11 +1,14 @@
-/** Stale tokens: one result per attempt is accepted; a repetition is answered the same again; late words are kept. */
+/**
+ * Stale tokens: one outcome for each attempt is accepted, a repetition gets the same answer, and late settlements are
+ * kept.
+ */
 import { expect, it } from 'vitest';
 import { MAX_NOTE_LENGTH } from '../../src/core/job/history.ts';
 import type { RunningJob } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, outcomeOf, release, resend, retry, type Said, type Workbench } from './workbench.ts';
 
-const ENDINGS: Readonly<Record<string, Said>> = {
+const OUTCOMES: Readonly<Record<string, Said>> = {
   complete: { kind: 'complete', result: '1' },
   'complete with a next queue': { kind: 'complete', next: { queue: 'next', delayMs: 0 } },
   fail: fail(),
@@ -16,15 +19,15 @@ const ENDINGS: Readonly<Record<string, Said>> = {
   forward: { kind: 'forward', address: 'http://there' },
 };
 
-/** Ways in which a job moves on under its holder's hands. */
+/** Ways in which a job's lease ends while its holder still works. */
 const LOSSES: Readonly<Record<string, (bench: Workbench, job: RunningJob) => Promise<unknown>>> = {
   'was claimed by another': async (bench) => {
     bench.pass(LEASE_MS);
     await bench.claimOne({ worker: 'other' });
   },
-  'was swept': (bench) => bench.loseLeases(),
+  'was returned by maintenance': (bench) => bench.loseLeases(),
   'was released': (bench, job) => bench.settle(job, release),
-  'was started anew': (bench) => bench.jobs.requeue([{ id: 'a', steal: true }]),
+  'was restarted': (bench) => bench.jobs.requeue([{ id: 'a', steal: true }]),
   'was stolen': (bench) => bench.jobs.move([{ id: 'a', queue: 'q', steal: true }]),
   'was moved away': (bench) => bench.jobs.move([{ id: 'a', queue: 'other', steal: true }]),
   'lost its worker': (bench) => bench.jobs.endWorker({ id: 'w', kind: 'fail' }),
@@ -48,22 +51,22 @@ export function staleTokenContract(open: Open): void {
       await happen(bench, job);
       const before = await bench.job('a');
       const beat = { leaseMs: 1, checkpoint: '9', data: '9', started: { pid: 9 }, progress: { percent: 9, text: '9' } };
-      expect(outcomeOf(await bench.beat(job, beat))).toBe('lease-lost');
+      expect(outcomeOf(await bench.heartbeat(job, beat))).toBe('lease-lost');
       expect(outcomeOf(await bench.settle(job, { kind: 'complete', result: '9', data: '9' }))).toBe('lease-lost');
       expect(await bench.job('a')).toEqual(before);
     });
   }
 
-  for (const [ending, said] of Object.entries(ENDINGS)) {
-    it(`refuses a late ${ending}, and keeps what it wanted to say`, async () => {
+  for (const [name, outcome] of Object.entries(OUTCOMES)) {
+    it(`refuses a late ${name}, and keeps its content`, async () => {
       const bench = await open();
       const job = await bench.running({ id: 'a' });
       bench.pass(LEASE_MS);
       const holder = await bench.claimOne({ worker: 'other' });
-      expect(outcomeOf(await bench.settle(job, said))).toBe('lease-lost');
+      expect(outcomeOf(await bench.settle(job, outcome))).toBe('lease-lost');
       expect(await bench.job('a')).toEqual(holder);
       const last = (await bench.jobs.history('a')).at(-1);
-      const words = { complete: said.kind === 'complete' ? (said.result ?? '') : '', forward: 'http://there' };
+      const notes = { complete: outcome.kind === 'complete' ? (outcome.result ?? '') : '', forward: 'http://there' };
       const more = { fail: 'it broke', retry: 'once more', resend: 'not yet', release: 'drain', crash: 'gone' };
       expect(last).toEqual({
         at: bench.now,
@@ -72,18 +75,18 @@ export function staleTokenContract(open: Open): void {
         attempt: 2,
         token: job.lease.token,
         by: null,
-        note: `${said.kind}: ${{ ...words, ...more }[said.kind]}`,
+        note: `${outcome.kind}: ${{ ...notes, ...more }[outcome.kind]}`,
       });
     });
 
-    it(`answers a repeated ${ending} the same again, and changes nothing`, async () => {
+    it(`answers a repeated ${name} the same again, and changes nothing`, async () => {
       const bench = await open();
-      await bench.setQueue('q', { retries: ending === 'fail' ? 0 : 9 });
+      await bench.setQueue('q', { retries: name === 'fail' ? 0 : 9 });
       const job = await bench.running({ id: 'a' });
-      const first = await bench.settle(job, said);
+      const first = await bench.settle(job, outcome);
       const [kept, rows] = [await bench.job('a'), await bench.jobs.history('a')];
       bench.pass(10);
-      expect(await bench.settle(job, said)).toEqual(first);
+      expect(await bench.settle(job, outcome)).toEqual(first);
       expect(await bench.job('a')).toEqual(kept);
       expect(await bench.jobs.history('a')).toEqual(rows);
     });
@@ -100,12 +103,12 @@ export function staleTokenContract(open: Open): void {
     expect(await bench.states('a')).toEqual(['done']);
   });
 
-  it('refuses another ending than the one that was said', async () => {
+  it('refuses a settlement that differs from the first', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     await bench.settle(job, complete);
-    for (const said of [fail(), retry(), resend(), release]) {
-      expect(outcomeOf(await bench.settle(job, said))).toBe('lease-lost');
+    for (const outcome of [fail(), retry(), resend(), release]) {
+      expect(outcomeOf(await bench.settle(job, outcome))).toBe('lease-lost');
     }
     expect(await bench.states('a')).toEqual(['done']);
   });
@@ -117,8 +120,8 @@ export function staleTokenContract(open: Open): void {
     const future = { token: job.lease.token + 1_000 };
     for (const id of ['waiting', 'draft', 'a']) {
       expect(outcomeOf(await bench.settle({ id, lease: { ...job.lease, ...future } }, complete))).toBe('lease-lost');
-      expect(outcomeOf(await bench.beat({ id, lease: { ...job.lease, ...future } }))).toBe('lease-lost');
-      expect(outcomeOf(await bench.beat({ id, lease: { ...job.lease, token: 0 } }))).toBe('lease-lost');
+      expect(outcomeOf(await bench.heartbeat({ id, lease: { ...job.lease, ...future } }))).toBe('lease-lost');
+      expect(outcomeOf(await bench.heartbeat({ id, lease: { ...job.lease, token: 0 } }))).toBe('lease-lost');
     }
     expect(await bench.states('waiting', 'draft', 'a')).toEqual(['waiting', 'draft', 'running']);
   });
@@ -131,16 +134,16 @@ export function staleTokenContract(open: Open): void {
     expect(await bench.job('a')).toEqual(a);
   });
 
-  it('keeps three late words of a job, each once', async () => {
+  it('keeps three late settlements of a job, each once', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     bench.pass(LEASE_MS);
     const second = await bench.claimOne({ worker: 'other' });
     await bench.jobs.move([{ id: 'a', queue: 'q', steal: true }]);
     await bench.claimOne({ worker: 'third' });
-    const say = (holder: RunningJob, result: string) => bench.settle(holder, { kind: 'complete', result });
-    for (const result of ['1', '1', '2']) expect(outcomeOf(await say(job, result))).toBe('lease-lost');
-    for (const result of ['1', '3', '4']) expect(outcomeOf(await say(second, result))).toBe('lease-lost');
+    const completeWith = (holder: RunningJob, result: string) => bench.settle(holder, { kind: 'complete', result });
+    for (const result of ['1', '1', '2']) expect(outcomeOf(await completeWith(job, result))).toBe('lease-lost');
+    for (const result of ['1', '3', '4']) expect(outcomeOf(await completeWith(second, result))).toBe('lease-lost');
     const late = (await bench.jobs.history('a')).filter(({ event }) => event === 'late');
     expect(late.map(({ token, note }) => [token, note])).toEqual([
       [job.lease.token, 'complete: 1'],
@@ -149,14 +152,14 @@ export function staleTokenContract(open: Open): void {
     ]);
   });
 
-  it('keeps four kilobytes of a late word, and takes words for the same that agree in them', async () => {
+  it('keeps four kilobytes of a late settlement, and treats settlements as equal that agree in them', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     await bench.jobs.move([{ id: 'a', queue: 'q', steal: true }]);
-    const word = 'ä'.repeat(MAX_NOTE_LENGTH);
-    const result = JSON.stringify(word);
+    const text = 'ä'.repeat(MAX_NOTE_LENGTH);
+    const result = JSON.stringify(text);
     await bench.settle(job, { kind: 'complete', result });
-    await bench.settle(job, { kind: 'complete', result: JSON.stringify(`${word}!`) });
+    await bench.settle(job, { kind: 'complete', result: JSON.stringify(`${text}!`) });
     const late = (await bench.jobs.history('a')).filter(({ event }) => event === 'late');
     expect(late.map(({ note }) => note)).toEqual([`complete: ${result}`.slice(0, MAX_NOTE_LENGTH)]);
   });
@@ -170,23 +173,23 @@ export function staleTokenContract(open: Open): void {
     expect((await bench.job('a')).failure).toEqual({ group: 'g', message, detail: message });
   });
 
-  it('keeps a late word of a job that has ended', async () => {
+  it('keeps a late settlement of a job that has ended', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     bench.pass(LEASE_MS);
     await bench.settle(await bench.claimOne({ worker: 'other' }), complete);
     await bench.settle(job, { kind: 'complete', result: '"me too"' });
-    expect(await bench.story('a')).toEqual(['added', 'claimed', 'lost', 'claimed', 'completed', 'late']);
+    expect(await bench.events('a')).toEqual(['added', 'claimed', 'lost', 'claimed', 'completed', 'late']);
     expect(await bench.states('a')).toEqual(['done']);
   });
 
-  it('says of a job that was deleted that it does not exist', async () => {
+  it('reports that a deleted job does not exist', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     await bench.settle(job, complete);
     await bench.jobs.delete(['a']);
     expect(outcomeOf(await bench.settle(job, complete))).toBe('not-found');
-    expect(outcomeOf(await bench.beat(job))).toBe('not-found');
+    expect(outcomeOf(await bench.heartbeat(job))).toBe('not-found');
     await bench.running({ id: 'a' });
     expect(outcomeOf(await bench.settle(job, complete))).toBe('lease-lost');
   });

@@ -1,4 +1,4 @@
-/** Statistics: what a store counts of its jobs' lives by queue and UTC day, held against what their history tells. */
+/** Statistics by queue and UTC day, compared with the history of the jobs. */
 import { expect, it } from 'vitest';
 import type { HistoryRow } from '../../src/core/job/history.ts';
 import type { RunningJob } from '../../src/core/job/job.ts';
@@ -16,7 +16,7 @@ function ask(bench: Workbench, question: StatisticsQuestion = {}): Promise<reado
   return bench.jobs.insight({ kind: 'statistics', ...question });
 }
 
-/** Durations as a spread, worked out exactly. */
+/** Computes the spread of durations exactly. */
 function spreadOf(durations: readonly number[]) {
   const whole = durations.map(BigInt);
   const [count, sum] = [BigInt(whole.length), whole.reduce((all, each) => all + each, 0n)];
@@ -34,7 +34,7 @@ function spreadOf(durations: readonly number[]) {
   };
 }
 
-/** Answers how far the variance is from the exact one, as a share of it. */
+/** Returns the relative error of the variance. */
 function expectSpread(actual: DayStatistics['wait'], expected: ReturnType<typeof spreadOf>): number {
   expect([actual.count, actual.histogram]).toEqual([expected.count, expected.histogram]);
   for (const name of ['mean', 'variance'] as const)
@@ -42,27 +42,27 @@ function expectSpread(actual: DayStatistics['wait'], expected: ReturnType<typeof
   return expected.variance === 0 ? 0 : Math.abs(actual.variance - expected.variance) / expected.variance;
 }
 
-/** What the history of a job says of its waits and runs, and of attempts that did not complete, each with its day. */
-function toldBy(rows: readonly HistoryRow[]) {
-  return rows.slice(1).map((row, place) => {
-    const before = rows[place] as HistoryRow;
+/** Derives waits, runs and unsuccessful attempts from the history of a job, each with its day. */
+function factsOf(rows: readonly HistoryRow[]) {
+  return rows.slice(1).map((row, index) => {
+    const before = rows[index] as HistoryRow;
     return { day: dayText(dayOf(row.at)), event: row.event, state: row.state, ms: row.at - before.at };
   });
 }
-type Told = ReturnType<typeof toldBy>;
+type Facts = ReturnType<typeof factsOf>;
 
-const durationsOf = (told: Told, event: string): number[] =>
-  told.filter((each) => each.event === event).map(({ ms }) => ms);
+const durationsOf = (facts: Facts, event: string): number[] =>
+  facts.filter((each) => each.event === event).map(({ ms }) => ms);
 
-function endsOf(told: Told): Pick<DayStatistics, 'retries' | 'failures' | 'interruptions'> {
-  const failed = told.filter(({ event }) => event === 'failed');
+function endsOf(facts: Facts): Pick<DayStatistics, 'retries' | 'failures' | 'interruptions'> {
+  const failed = facts.filter(({ event }) => event === 'failed');
   const failures = failed.filter(({ state }) => state === 'failed').length;
-  const interruptions = told.filter(({ event }) => event === 'released').length;
+  const interruptions = facts.filter(({ event }) => event === 'released').length;
   return { retries: failed.length - failures, failures, interruptions };
 }
 
-/** Numbers as random as a proof needs them, the same in every run. */
-function dice(seed: number): () => number {
+/** Pseudo-random numbers, the same in every run. */
+function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -72,7 +72,7 @@ function dice(seed: number): () => number {
 
 const SLOW_MS = 5_000;
 
-/** What keeps a job of queue p from being claimed for a while; when it is over, the job can be claimed. */
+/** Ways in which a job of queue p is not claimable for a while; at the end it is. */
 const HELD_UP: Readonly<Record<string, (bench: Workbench) => Promise<unknown>>> = {
   'its delay was over': async (bench) => {
     await bench.add({ id: 'a', queue: 'p', delayMs: SLOW_MS });
@@ -90,12 +90,12 @@ const HELD_UP: Readonly<Record<string, (bench: Workbench) => Promise<unknown>>> 
     bench.pass(SLOW_MS);
     await bench.settle(second, complete);
   },
-  'it waited for nothing any more': async (bench) => {
+  'its last dependency was removed': async (bench) => {
     await bench.add({ id: 'x' }, { id: 'a', queue: 'p', dependsOn: ['x'] });
     bench.pass(SLOW_MS);
     await bench.jobs.change([{ id: 'a', dependsOn: { remove: ['x'] } }]);
   },
-  'the job it was folded into had failed': async (bench) => {
+  'the job it was coalesced into had failed': async (bench) => {
     await bench.setQueue('p', { coalesce: { by: ['n'] } });
     await bench.add(...['x', 'a'].map((id) => ({ id, queue: 'p', data: '{"n":1}' })));
     const leader = await bench.claimOne({ queues: ['p'], worker: 'early' });
@@ -159,13 +159,13 @@ const HELD_UP: Readonly<Record<string, (bench: Workbench) => Promise<unknown>>> 
   },
 };
 
-/** Adds, claims and settles jobs in bulk, time passing in between by anything from nothing to some hours. Answers their ids. */
+/** Adds, claims and settles jobs in bulk, with up to some hours in between. Returns their ids. */
 async function busyDays(bench: Workbench, { jobs, batch }: { jobs: number; batch: number }): Promise<string[]> {
-  const random = dice(7);
-  const ids = Array.from({ length: jobs }, (_, place) => `j${place}`);
+  const random = randomNumbers(7);
+  const ids = Array.from({ length: jobs }, (_, index) => `j${index}`);
   for (let at = 0, isOver = false; !isOver; at += batch) {
     const some = ids.slice(at, at + batch);
-    await bench.add(...some.map((id, place) => ({ id, ...(place % 3 === 0 && { tags: ['third'] }) })));
+    await bench.add(...some.map((id, index) => ({ id, ...(index % 3 === 0 && { tags: ['third'] }) })));
     bench.pass(Math.floor(10 ** (random() * 8)));
     const held = [...(await bench.claim({ limit: 2 * batch, worker: `w${at % 2}`, leaseMs: 100 * DAY_MS }))];
     isOver = held.length === 0;
@@ -177,34 +177,34 @@ async function busyDays(bench: Workbench, { jobs, batch }: { jobs: number; batch
   return ids;
 }
 
-/** Three of four are completed; the others come back, or are given up. */
+/** Completes three of four jobs; the others return or fail. */
 async function settleSome(bench: Workbench, jobs: readonly RunningJob[], random: () => number): Promise<void> {
-  const said = (): Said => {
+  const drawOutcome = (): Said => {
     const drawn = random();
     if (drawn < 0.75) return complete;
     return drawn < 0.85 ? fail() : drawn < 0.95 ? release : fail({ final: true });
   };
-  await bench.jobs.settle(jobs.map(({ id, lease }) => ({ ...said(), id, token: lease.token }) as Settlement));
+  await bench.jobs.settle(jobs.map(({ id, lease }) => ({ ...drawOutcome(), id, token: lease.token }) as Settlement));
 }
 
-async function historiesOf(bench: Workbench, ids: readonly string[]): Promise<Told> {
-  const told: Told = [];
+async function historiesOf(bench: Workbench, ids: readonly string[]): Promise<Facts> {
+  const facts: Facts = [];
   for (let at = 0; at < ids.length; at += 200) {
     const some = await Promise.all(ids.slice(at, at + 200).map((id) => bench.jobs.history(id)));
-    told.push(...some.flatMap(toldBy));
+    facts.push(...some.flatMap(factsOf));
   }
-  return told;
+  return facts;
 }
 
 export function statisticsContract(open: Open): void {
-  it('know nothing of a store in which nothing ran', async () => {
+  it('are empty for a store in which nothing ran', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     expect(await ask(bench)).toEqual([]);
     expect(await ask(bench, { queue: 'none' })).toEqual([]);
   });
 
-  it('count how long jobs waited and ran, in all and by tag and worker', async () => {
+  it('count how long jobs waited and ran, in total and by tag and worker', async () => {
     const bench = await open();
     await bench.add({ id: 'a', tags: ['x', 'y', 'x'] }, { id: 'b', tags: ['y'] }, { id: 'c', delayMs: 300 });
     bench.pass(500);
@@ -238,7 +238,7 @@ export function statisticsContract(open: Open): void {
     expect(byTag).toEqual([...expected('x', [500], [2_000]), ...expected('y', [500, 500], [2_000, 3_000])]);
   });
 
-  it('count a wait on the day of the claim and a run on the day of its end, which may be another', async () => {
+  it('count a wait on the day of the claim and a run on the day of its end', async () => {
     const bench = await open();
     await bench.add({ id: 'a' });
     bench.now = NEXT_MIDNIGHT - 1;
@@ -264,7 +264,7 @@ export function statisticsContract(open: Open): void {
     });
   }
 
-  it('count what a worker returned, lost or failed, and what was tried again', async () => {
+  it('count returned, lost, failed and retried attempts', async () => {
     const bench = await open();
     await bench.setQueue('q', { retries: 2 });
     await bench.settle(await bench.running({ id: 'a' }), release);
@@ -280,39 +280,39 @@ export function statisticsContract(open: Open): void {
     expect(await ask(bench, { by: 'tag' })).toMatchObject([{ of: 't', retries: 0, failures: 0, interruptions: 1 }]);
   });
 
-  it('count no cancel, and nothing twice when a call is repeated', async () => {
+  it('do not count a cancel, nor anything twice when a call is repeated', async () => {
     const bench = await open();
     const held = await bench.running({ id: 'a' });
     await bench.jobs.cancel([{ id: 'a' }]);
     await bench.settle(held, complete);
     const other = await bench.running({ id: 'b' });
-    for (const said of [complete, complete, fail()]) await bench.settle(other, said);
+    for (const drawOutcome of [complete, complete, fail()]) await bench.settle(other, drawOutcome);
     const ended = { wait: { count: 2 }, run: { count: 1 }, retries: 0, failures: 0, interruptions: 0 };
     expect(await ask(bench)).toMatchObject([ended]);
   });
 
-  it('stay when their jobs are deleted, and go with the days that the queue keeps', async () => {
+  it('stay when their jobs are deleted, and expire with the days that the queue keeps', async () => {
     const bench = await open();
     await bench.setQueue('q', { statsDays: 5, histogramDays: 2 });
     await bench.settle(await bench.running({ id: 'a', tags: ['t'] }), complete);
     await bench.jobs.delete(['a']);
-    const look = async () => (await ask(bench, { by: 'tag' })).map(({ of, run }) => [of, run.count, run.histogram]);
+    const readTags = async () => (await ask(bench, { by: 'tag' })).map(({ of, run }) => [of, run.count, run.histogram]);
     for (const isForgotten of [false, true]) {
       bench.now = START + DAY_MS;
       if (isForgotten) await bench.jobs.maintain({ limit: 100 });
-      expect(await look()).toEqual([['t', 1, [[0, 1]]]]);
+      expect(await readTags()).toEqual([['t', 1, [[0, 1]]]]);
       bench.now = START + 2 * DAY_MS;
       if (isForgotten) await bench.jobs.maintain({ limit: 100 });
-      expect(await look()).toEqual([['t', 1, null]]);
+      expect(await readTags()).toEqual([['t', 1, null]]);
       bench.now = START + 5 * DAY_MS;
       if (isForgotten) await bench.jobs.maintain({ limit: 100 });
-      expect(await look()).toEqual([]);
+      expect(await readTags()).toEqual([]);
       bench.now = START;
     }
-    expect(await look()).toEqual([]);
+    expect(await readTags()).toEqual([]);
   });
 
-  it('are forgotten a few at a time', async () => {
+  it('are deleted a limited number at a time', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a', tags: ['t', 'u'] }), complete);
     const left = async () => {
@@ -329,25 +329,25 @@ export function statisticsContract(open: Open): void {
     expect(counts).toEqual([4, 3, 2, 1, 0]);
   });
 
-  it('count no more tags of a day by themselves than they have room for, and the queue goes on', async () => {
+  it('count a limited number of tags of a day, and continue to count the queue', async () => {
     const bench = await open();
-    const jobs = Array.from({ length: MAX_CELLS / 100 + 1 }, (_, place) => ({
-      id: `j${place}`,
-      tags: Array.from({ length: 100 }, (_tag, at) => `t${place * 100 + at}`),
+    const jobs = Array.from({ length: MAX_CELLS / 100 + 1 }, (_, index) => ({
+      id: `j${index}`,
+      tags: Array.from({ length: 100 }, (_tag, at) => `t${index * 100 + at}`),
     }));
     for (const job of jobs) await bench.settle(await bench.running(job), complete);
     expect(await ask(bench, { by: 'tag' })).toHaveLength(MAX_CELLS - 2);
     expect(await ask(bench)).toMatchObject([{ run: { count: jobs.length } }]);
   });
 
-  it('equal what the histories tell, however many settlements there were, with the variance exact to nine digits', async () => {
+  it('equal the histories after any number of settlements, with the variance exact to nine digits', async () => {
     const bench = await open();
     await bench.setQueue('q', { statsDays: 3_650, histogramDays: 3_650, retries: 1_000 });
     const size = testSize({ small: { jobs: 600, batch: 60 }, full: { jobs: 100_000, batch: 500 } });
     const ids = await busyDays(bench, size);
-    const [told, days] = [await historiesOf(bench, ids), await ask(bench)];
-    const byDay = new Map(told.map(({ day }): [string, Told] => [day, []]));
-    for (const each of told) byDay.get(each.day)?.push(each);
+    const [facts, days] = [await historiesOf(bench, ids), await ask(bench)];
+    const byDay = new Map(facts.map(({ day }): [string, Facts] => [day, []]));
+    for (const each of facts) byDay.get(each.day)?.push(each);
     expect(new Set(days.map(({ day }) => day))).toEqual(new Set(byDay.keys()));
     let farthest = 0;
     for (const { day, wait, run, ...ends } of days) {
@@ -362,7 +362,7 @@ export function statisticsContract(open: Open): void {
     const thirds = (await ask(bench, { by: 'tag' })).reduce((sum, { run, failures }) => sum + run.count + failures, 0);
     expect(thirds).toBe((ids.length / size.batch) * Math.ceil(size.batch / 3));
     const where = (expect.getState().currentTestName ?? '').split(' > ').slice(0, -2).join(', ');
-    const settled = told.filter(({ event }) => event !== 'claimed').length;
+    const settled = facts.filter(({ event }) => event !== 'claimed').length;
     process.stdout.write(
       `\nfigures: ${where}: statistics of ${settled} settlements over ${days.length} days equal the histories, variance within ${farthest.toExponential(1)}\n`,
     );

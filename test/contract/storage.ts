@@ -1,4 +1,4 @@
-/** What a queue keeps: ended jobs and their results, in numbers and bytes, right after everything that can happen to them. */
+/** The size of a queue's ended jobs and results, in numbers and bytes, correct after every change. */
 import { expect, it } from 'vitest';
 import type { QueueStorage } from '../../src/core/statistics/storage.ts';
 import type { Open } from './contract.ts';
@@ -35,7 +35,7 @@ export function storageContract(open: Open): void {
     expect(await bench.jobs.insight({ kind: 'storage' })).toEqual([{ queue: 'q', ...all }]);
   });
 
-  it('counts several that end in one call, also what they wrote down on the way', async () => {
+  it('counts several jobs that end in one call, including their checkpoints', async () => {
     const bench = await open();
     const jobs = [await bench.running({ id: 'a', data: '1' }), await bench.running({ id: 'b', data: '22' })];
     await bench.jobs.heartbeat(jobs.map(({ id, lease }) => ({ id, token: lease.token, checkpoint: '"here"' })));
@@ -43,7 +43,7 @@ export function storageContract(open: Open): void {
     expect(await kept(bench)).toMatchObject({ done: held(2, 3 + 12 + 2), results: held(2, 2) });
   });
 
-  it('lists jobs by their end, from an end on', async () => {
+  it('lists jobs by their end, from a time on', async () => {
     const bench = await open();
     const late = await bench.running({ id: 'late' });
     for (const id of ['a', 'b', 'c']) {
@@ -61,7 +61,7 @@ export function storageContract(open: Open): void {
     expect(await ends('done', (all[2]?.endedAt ?? 0) + 1)).toEqual([]);
   });
 
-  it('forgets what is deleted, requeued or pruned', async () => {
+  it('does not count deleted, requeued or pruned jobs', async () => {
     const bench = await open();
     for (const id of ['a', 'b', 'c'])
       await bench.settle(await bench.running({ id, data: LONG }), { kind: 'complete', result: '"r"' });

@@ -1,11 +1,11 @@
-/** Texts go through a store unchanged, byte for byte, and every allowed id and name is a good one. */
+/** Texts pass through a store unchanged, byte for byte, and every allowed id and name works. */
 import { expect, it } from 'vitest';
 import type { RunningJob } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
 import { outcomeOf } from './workbench.ts';
 
 const KB = 1_024;
-/** Each would come out otherwise if somebody parsed it and wrote it again. */
+/** Each of them would change if a store parsed it and wrote it again. */
 const JSON_TEXTS = [
   'null',
   '""',
@@ -39,7 +39,7 @@ const IDS = [
   'X'.repeat(128),
 ];
 const QUEUES = ['q', 'Q', '0', '00', '_', 'a.b-c_d', '__proto__', 'toString', 'n'.repeat(128)];
-const WORDS = [
+const TEXTS = [
   'plain',
   'two words',
   'a,b',
@@ -70,14 +70,14 @@ export function textContract(open: Open): void {
     const bench = await open();
     for (const [index, text] of JSON_TEXTS.entries()) {
       const job = await bench.running({ id: String(index) });
-      await bench.beat(job, { checkpoint: text, data: text });
+      await bench.heartbeat(job, { checkpoint: text, data: text });
       expect(await bench.job(job.id)).toMatchObject({ checkpoint: text, data: text });
       await bench.settle(job, { kind: 'complete', result: text, data: text });
       expect(await bench.job(job.id)).toMatchObject({ result: text, data: text, state: 'done' });
     }
   });
 
-  it('takes every allowed id for a job of its own', async () => {
+  it('keeps every allowed id apart', async () => {
     const bench = await open();
     const results = await bench.add(...IDS.map((id, index) => ({ id, data: String(index) })));
     expect(results.map((result) => result.ok && result.outcome)).toEqual(IDS.map(() => 'added'));
@@ -92,7 +92,7 @@ export function textContract(open: Open): void {
     expect(await bench.jobs.find(IDS)).toEqual(IDS.map(() => null));
   });
 
-  it('takes every allowed queue name for a queue of its own', async () => {
+  it('keeps every allowed queue name apart', async () => {
     const bench = await open();
     await bench.add(...QUEUES.map((queue, index) => ({ id: String(index), queue })));
     for (const [index, queue] of QUEUES.entries()) {
@@ -103,44 +103,44 @@ export function textContract(open: Open): void {
     expect(counts.map(({ queue }) => queue).sort()).toEqual([...QUEUES].sort());
   });
 
-  it('keeps names, tags, workers, reasons and addresses as they are', async () => {
+  it('keeps names, tags, workers, reasons and addresses unchanged', async () => {
     const bench = await open();
-    for (const [index, word] of WORDS.entries()) {
+    for (const [index, text] of TEXTS.entries()) {
       const id = String(index);
-      await bench.add({ id, name: word, tags: [word, `${word}!`], unique: aKey(word) });
-      const job = await bench.claimOne({ worker: word });
+      await bench.add({ id, name: text, tags: [text, `${text}!`], unique: aKey(text) });
+      const job = await bench.claimOne({ worker: text });
       expect(job).toMatchObject({
         id,
-        name: word,
-        tags: [word, `${word}!`],
-        unique: aKey(word),
-        lease: { worker: word },
+        name: text,
+        tags: [text, `${text}!`],
+        unique: aKey(text),
+        lease: { worker: text },
       });
-      const { jobs } = await bench.jobs.list({ tag: word, name: word, worker: word, order: 'newest', limit: 10 });
+      const { jobs } = await bench.jobs.list({ tag: text, name: text, worker: text, order: 'newest', limit: 10 });
       expect(jobs.map((each) => each.id)).toEqual([id]);
-      await bench.beat(job, { progress: { percent: null, text: word } });
-      expect(await bench.job(id)).toMatchObject({ progress: { percent: null, text: word } });
-      await bench.settle(job, { kind: 'forward', address: word });
-      expect(await bench.job(id)).toMatchObject({ forwardedTo: word });
-      expect((await bench.jobs.history(id)).at(-1)).toMatchObject({ by: word, note: word });
+      await bench.heartbeat(job, { progress: { percent: null, text: text } });
+      expect(await bench.job(id)).toMatchObject({ progress: { percent: null, text: text } });
+      await bench.settle(job, { kind: 'forward', address: text });
+      expect(await bench.job(id)).toMatchObject({ forwardedTo: text });
+      expect((await bench.jobs.history(id)).at(-1)).toMatchObject({ by: text, note: text });
     }
   });
 
-  it('keeps a failure as it is, and groups by its exact words', async () => {
+  it('keeps a failure unchanged, and groups by its exact text', async () => {
     const bench = await open();
-    for (const [index, word] of WORDS.entries()) {
+    for (const [index, text] of TEXTS.entries()) {
       const job = await bench.running({ id: String(index) });
-      const failure = { group: word, message: word, detail: index % 2 === 0 ? word : null };
+      const failure = { group: text, message: text, detail: index % 2 === 0 ? text : null };
       await bench.settle(job, { kind: 'fail', failure, delayMs: 0 });
       expect((await bench.job(job.id)).failure).toEqual(failure);
     }
     const groups = await bench.jobs.insight({ kind: 'failures', queue: 'q' });
     expect(Object.fromEntries(groups.map(({ group, sampleId }) => [group, sampleId]))).toEqual(
-      Object.fromEntries(WORDS.map((word, index) => [word, String(index)])),
+      Object.fromEntries(TEXTS.map((text, index) => [text, String(index)])),
     );
   });
 
-  it('tells queue, key and id apart however they are put together', async () => {
+  it('keeps queue, key and id apart however they are combined', async () => {
     const bench = await open();
     const results = await bench.add(
       { id: 'a', queue: 'x', unique: aKey('y:z') },

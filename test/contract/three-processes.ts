@@ -1,6 +1,6 @@
 /**
- * One SQLite file that three processes have open: each call goes to the next of them in turn, so that nothing which
- * one of them remembers can stand in for what is in the file. Events are heard by the first alone.
+ * One SQLite file opened by three processes: each call goes to the next of them in turn, so that no cache of one
+ * process can replace what is in the file. Only the first one delivers events.
  */
 
 import { portOver } from '../../src/core/operations/port.ts';
@@ -15,7 +15,7 @@ import { anEmptyDatabase, durability } from './open-sqlite.ts';
 const PROCESSES = 3;
 const FOREVER_MS = 2 ** 31 - 1;
 
-/** One process, and whoever waits for its words. */
+/** One process, and the calls that wait for its replies. */
 class Peer {
   readonly #fixture: Fixture;
   readonly #answers = new Map<number, (message: Message) => void>();
@@ -34,8 +34,8 @@ class Peer {
     this.#fixture.send({ id, store, ...message });
     const { answer, error } = await answered;
     if (error === undefined) return answer;
-    const { code, message: words } = error as Pick<LonghaulError, 'code' | 'message'>;
-    throw new LonghaulError(code, words);
+    const { code, message: text } = error as Pick<LonghaulError, 'code' | 'message'>;
+    throw new LonghaulError(code, text);
   }
 
   listenersOf(store: string): Set<EventListener> {
@@ -101,7 +101,7 @@ function storeOver(peers: readonly Peer[], store: string): Store {
     jobs: portOver(
       (name, argument, options) => carry('jobs', name, name === 'workers' ? [options] : [argument, options]) as never,
       (listener) => {
-        // Once: every event would be told as often as it was asked for.
+        // Only once: otherwise every event would be delivered several times.
         if (!isHeard) void first.call(store, { op: 'listen' });
         isHeard = true;
         first.listenersOf(store).add(listener);
@@ -109,7 +109,7 @@ function storeOver(peers: readonly Peer[], store: string): Store {
       },
     ),
     records: { get: record('get'), put: record('put'), list: record('list'), delete: record('delete') },
-    migration: migrationOver((name, argument) => carry('migration', name, wordsOf(argument))),
+    migration: migrationOver((name, argument) => carry('migration', name, argumentsOf(argument))),
     isShared: false,
     describe: () => null,
     close: async () => {
@@ -119,8 +119,8 @@ function storeOver(peers: readonly Peer[], store: string): Store {
   };
 }
 
-/** A call of the migration by name has its words in one object; the port has them in a row. */
-function wordsOf(argument: unknown): readonly unknown[] {
+/** A migration call by name has its arguments in one object; the port has them as a list. */
+function argumentsOf(argument: unknown): readonly unknown[] {
   if (typeof argument !== 'object' || argument === null || 'rows' in argument) return [argument];
   const { next, before, part, after, limit } = argument as Record<string, unknown>;
   return part === undefined ? [next, before] : [part, after, limit];

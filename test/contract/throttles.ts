@@ -1,4 +1,4 @@
-/** Limits on what runs together: named throttles, and how jobs wait for a slot. */
+/** Limits on jobs that run together: named throttles, and how jobs wait for a slot. */
 import { expect, test } from 'vitest';
 import { THROTTLE_RECORD } from '../../src/core/limits/throttle.ts';
 import type { Open } from './contract.ts';
@@ -10,7 +10,7 @@ export const setMax = async ({ records }: Workbench, name: string, max: number):
 const withThrottles = (id: string, ...throttles: readonly string[]) => ({ id, policy: { throttles } });
 
 export function throttleContract(open: Open): void {
-  test('As many jobs of a throttle run as it has slots, in the order of claims, and jobs without it go on.', async () => {
+  test('As many jobs of a throttle run as it has slots, in claim order, and other jobs are not affected.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 2);
     await bench.add(...['a', 'b', 'c', 'd'].map((id) => withThrottles(id, 'db')), { id: 'free' });
@@ -25,7 +25,7 @@ export function throttleContract(open: Open): void {
     expect((await bench.job('b')).slots).toEqual([]);
   });
 
-  test('A job that was set aside is listed with its queue, its state and its label.', async () => {
+  test('A parked job is listed with its queue, its state and its label.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add(withThrottles('a', 'db'), withThrottles('b', 'db'));
@@ -50,7 +50,7 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['both']);
   });
 
-  test('A slot that comes back in a later queue of a claim calls who was set aside in an earlier one.', async () => {
+  test('A slot that becomes free in a later queue of a claim unparks a job of an earlier one.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add({ ...withThrottles('holder', 'db'), queue: 'late' });
@@ -63,7 +63,7 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['q', 'late'] })).toEqual(['waits']);
   });
 
-  test('A throttle without a maximum holds nobody back; one that is set later counts who runs already.', async () => {
+  test('A throttle without a maximum blocks no job; one that is set later counts running jobs.', async () => {
     const bench = await open();
     await bench.add(...['a', 'b', 'c'].map((id) => withThrottles(id, 'db')));
     expect(await bench.claimIds({ limit: 2 })).toEqual(['a', 'b']);
@@ -71,7 +71,7 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds()).toEqual([]);
   });
 
-  test('A maximum that is raised lets the next ones in at once; one that is lowered lets the running ones finish.', async () => {
+  test('A raised maximum releases the next jobs at once; a lowered one lets running jobs finish.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add(...['a', 'b', 'c', 'd', 'e'].map((id) => withThrottles(id, 'db')));
@@ -91,20 +91,20 @@ export function throttleContract(open: Open): void {
 
   test.each([
     ['completes', complete],
-    ['is given back', release],
-    ['fails and is tried again later', retry(1_000)],
-  ])('Its slot goes to the next one when a job %s.', async (_how, said) => {
+    ['is released', release],
+    ['fails and is retried later', retry(1_000)],
+  ])('Its slot goes to the next job when a job %s.', async (_how, outcome) => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add({ id: 'a', policy: { throttles: ['db'], retries: 5 } }, withThrottles('b', 'db'));
     const [a] = await bench.claim();
     expect(await bench.claimIds()).toEqual([]);
-    await bench.settle(a as never, said);
-    expect(await bench.claimIds({ limit: 1 })).toEqual([said === release ? 'a' : 'b']);
+    await bench.settle(a as never, outcome);
+    expect(await bench.claimIds({ limit: 1 })).toEqual([outcome === release ? 'a' : 'b']);
     expect(await bench.claimIds()).toEqual([]);
   });
 
-  test('A slot whose holder is lost goes on with the lease, whoever overtakes it.', async () => {
+  test('The slot of a lost job is freed with its lease, by whatever call.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add({ ...withThrottles('a', 'db'), queue: 'other' }, withThrottles('b', 'db'));
@@ -115,7 +115,7 @@ export function throttleContract(open: Open): void {
     expect((await bench.job('a')).slots).toEqual([]);
   });
 
-  test('Failing a worker, stealing and cancelling give slots back as well.', async () => {
+  test('Failing a worker, stealing and cancelling free slots as well.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add(...['a', 'b', 'c', 'd'].map((id) => withThrottles(id, 'db')));
@@ -137,10 +137,10 @@ export function throttleContract(open: Open): void {
   test.each<[string, (bench: Workbench) => Promise<unknown>]>([
     ['cancelled', ({ jobs }) => jobs.cancel([{ id: 'b' }])],
     ['deleted', ({ jobs }) => jobs.delete(['b'])],
-    ['moved away', ({ jobs }) => jobs.move([{ id: 'b', queue: 'elsewhere' }])],
-    ['put off', (bench) => bench.jobs.change([{ id: 'b', runAt: bench.now + 1_000 }])],
-    ['put behind', ({ jobs }) => jobs.change([{ id: 'b', priority: 9 }])],
-  ])('When the one whose turn it is is %s, the one behind it has its slot.', async (_how, act) => {
+    ['moved', ({ jobs }) => jobs.move([{ id: 'b', queue: 'elsewhere' }])],
+    ['postponed', (bench) => bench.jobs.change([{ id: 'b', runAt: bench.now + 1_000 }])],
+    ['given a later priority', ({ jobs }) => jobs.change([{ id: 'b', priority: 9 }])],
+  ])('When the next job is %s, the job behind it gets its slot.', async (_how, act) => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add(...['a', 'b', 'c'].map((id) => withThrottles(id, 'db')));
@@ -151,7 +151,7 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['c']);
   });
 
-  test('Whoever waits for two throttles keeps nobody back who waits for one of them alone.', async () => {
+  test('A job that waits for two throttles does not block a job that waits for one of them.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await setMax(bench, 'gpu', 1);
@@ -166,7 +166,7 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['both']);
   });
 
-  test('A slot that is given back is told to those who wait for work, in every queue that waits for it.', async () => {
+  test('A freed slot emits an event in every queue that waits for it.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add({ ...withThrottles('a', 'db'), queue: 'other' }, withThrottles('b', 'db'));
@@ -177,7 +177,7 @@ export function throttleContract(open: Open): void {
     await log.until((events) => events.some(({ type, queue, id }) => type === 'freed' && queue === 'q' && id === ''));
   });
 
-  test('Jobs of a queue that is paused hold no other queue back from a slot.', async () => {
+  test('Jobs of a paused queue do not keep other queues from a slot.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add(withThrottles('holder', 'db'));
@@ -189,7 +189,7 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds({ queues: ['asleep', 'q'] })).toEqual(['b']);
   });
 
-  test('A throttled job is shown as such, waits among the others in a peek, and is counted with them.', async () => {
+  test('A throttled job has its label, appears in a peek, and is counted as waiting.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add(withThrottles('a', 'db'), withThrottles('b', 'db'), { id: 'c' }, withThrottles('d', 'db'));
@@ -204,7 +204,7 @@ export function throttleContract(open: Open): void {
     expect((await bench.jobs.count(['q']))[0]).toMatchObject({ waiting: 2, running: 2, scheduled: 0 });
   });
 
-  test('The queue names the throttles of jobs that name none, and a change of it is heeded at once.', async () => {
+  test("The queue's throttles apply to jobs without their own, and a change takes effect at once.", async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await setMax(bench, 'gpu', 1);
@@ -215,7 +215,7 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['b']);
   });
 
-  test('Throttles are told with their maximum, who holds a slot and how many wait for one; keys are among them.', async () => {
+  test('Throttles are listed with their maximum, the holders of slots and the number of waiting jobs, keys included.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.setQueue('keyed', { keys: { by: [], limit: 1 } });
@@ -236,7 +236,7 @@ export function throttleContract(open: Open): void {
     expect(await bench.jobs.insight({ kind: 'throttles' })).toEqual([]);
   });
 
-  test('What keeps a job back is told, where nothing else does.', async () => {
+  test('The wait reason is reported if only a limit holds a job back.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.setQueue('full', { maxRunning: 1 });
@@ -262,7 +262,7 @@ export function throttleContract(open: Open): void {
     ]);
   });
 
-  test('What is parked when the clock goes back is not forgotten.', async () => {
+  test('A parked job is not forgotten when the clock goes back.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     await bench.add(withThrottles('holder', 'db'));
@@ -275,14 +275,18 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['early']);
   });
 
-  test('Many more wait for a slot than one claim looks at: the claim says that there is more to do at once.', async () => {
+  test('If more jobs wait for a slot than one claim scans, the claim reports that there is more to do at once.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);
     const many = Array.from({ length: 1_100 }, (_, n) => withThrottles(`j${n}`, 'db'));
     await bench.jobs.add(many.map((job) => ({ queue: 'q', data: '{}', ...job })));
     await bench.add({ id: 'free' });
     expect(await bench.claimIds({ limit: 1 })).toEqual(['j0']);
-    const answers = [await bench.ask({ limit: 1 }), await bench.ask({ limit: 1 }), await bench.ask({ limit: 1 })];
+    const answers = [
+      await bench.requestClaim({ limit: 1 }),
+      await bench.requestClaim({ limit: 1 }),
+      await bench.requestClaim({ limit: 1 }),
+    ];
     expect(answers.map(({ jobs, now, nextAt }) => [jobs.length, nextAt === now + 1])).toEqual([
       [0, true],
       [0, true],

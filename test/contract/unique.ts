@@ -1,4 +1,4 @@
-/** Unique keys: who holds one, how long, and that none is ever leaked. */
+/** Unique keys: the holder, how long it holds the key, and that no key leaks. */
 import { expect, it } from 'vitest';
 import type { UniqueKey } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
@@ -13,7 +13,7 @@ const aKey = (unique: Partial<UniqueKey> = {}): UniqueKey => ({
 });
 const unique = aKey();
 
-/** Who holds the key now, found out by a job that wants it and is deleted again. */
+/** Returns the present holder of the key, by adding a job with the key and deleting it again. */
 async function holderOf(bench: Workbench, wanted: UniqueKey = unique, queue = 'q'): Promise<string | null> {
   const [result] = await bench.add({ id: 'probe', queue, unique: wanted });
   await bench.jobs.delete(['probe']);
@@ -25,7 +25,7 @@ const debounce = (maxWaitMs: number | null) => ({ kind: 'debounce', maxWaitMs })
 const replace = { kind: 'replace', maxWaitMs: null } as const;
 
 export function uniqueContract(open: Open): void {
-  it('gives a waiting holder the data of a later one that wants to replace it, and its place stays', async () => {
+  it('gives a waiting holder the data of a later job with replace, and keeps its position', async () => {
     const bench = await open();
     await bench.add({ id: 'a', unique, data: '1' }, { id: 'z' });
     const later = { unique, onTaken: replace, data: '2' };
@@ -34,13 +34,13 @@ export function uniqueContract(open: Open): void {
       { ok: true, outcome: 'replaced', id: 'a', queue: 'q', state: 'waiting' },
     ]);
     expect((await bench.job('a')).data).toBe(`"${'3'.repeat(2_000)}"`);
-    expect(await bench.story('a')).toEqual(['added', 'changed', 'changed']);
+    expect(await bench.events('a')).toEqual(['added', 'changed', 'changed']);
     expect(await bench.states('b', 'c')).toEqual([null, null]);
     expect(await bench.claimIds()).toEqual(['a', 'z']);
     expect(await bench.add({ id: 'b', ...later })).toMatchObject([{ outcome: 'duplicate', id: 'a', state: 'running' }]);
   });
 
-  it('puts a waiting holder off with each later one that debounces it, but not for ever', async () => {
+  it('postpones a waiting holder with each later job with debounce, up to a limit', async () => {
     const bench = await open();
     const later = { unique, delayMs: 100, onTaken: debounce(250) };
     await bench.add({ id: 'a', ...later, data: '0' });
@@ -58,7 +58,7 @@ export function uniqueContract(open: Open): void {
     expect(data).toBe('3');
   });
 
-  it('adds both in one call and still makes one of them', async () => {
+  it('adds both in one call and still creates one job', async () => {
     const bench = await open();
     const results = await bench.add(
       { id: 'a', unique },
@@ -71,7 +71,7 @@ export function uniqueContract(open: Open): void {
     expect((await bench.jobs.count(['q']))[0]).toMatchObject({ waiting: 0, running: 1 });
   });
 
-  it('answers a duplicate with the job that holds the key, and writes nothing', async () => {
+  it('answers a duplicate with the holder of the key, and writes nothing', async () => {
     const bench = await open();
     await bench.running({ id: 'a', unique });
     expect(await bench.add({ id: 'b', unique }, { id: 'c', unique: aKey({ key: 'other' }) })).toEqual([
@@ -116,7 +116,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench)).toBe('a');
   });
 
-  it('lets the key go on every end', async () => {
+  it('releases the key at every end', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'done', unique }), complete);
     expect(await holderOf(bench)).toBeNull();
@@ -139,7 +139,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench)).toBeNull();
   });
 
-  it('holds the key of a marked job until it is really over', async () => {
+  it('holds the key of a job with a cancel request until it has ended', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', unique });
     await bench.jobs.cancel([{ id: 'a' }]);
@@ -152,7 +152,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench)).toBeNull();
   });
 
-  it('lets a key until started go at the claim, and not take it back', async () => {
+  it('releases a key until started at the claim, and does not take it back', async () => {
     const bench = await open();
     const started = aKey({ until: 'started' });
     await bench.add({ id: 'a', unique: started });
@@ -168,7 +168,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench, started)).toBeNull();
   });
 
-  it('holds a key for a period, counted from its taking, whatever becomes of the job', async () => {
+  it('holds a key for a period, counted from when it was taken, whatever becomes of the job', async () => {
     const bench = await open();
     const period = aKey({ until: 'period', periodMs: 1_000 });
     bench.pass(5);
@@ -185,7 +185,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench, period)).toBeNull();
   });
 
-  it('leaves no key behind in another queue, not even for a clock that is set back', async () => {
+  it('leaves no key behind in another queue, even after the clock is set back', async () => {
     const bench = await open();
     const period = aKey({ until: 'period', periodMs: 1_000 });
     await bench.add({ id: 'a', unique: period });
@@ -196,7 +196,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench, period, 'second')).toBeNull();
   });
 
-  it('takes the key again on a requeue, and refuses one against a key that is taken', async () => {
+  it('takes the key again on a requeue, and refuses a requeue if it is taken', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a', unique }), fail());
     await bench.add({ id: 'b', unique });
@@ -212,7 +212,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench)).toBe('b');
   });
 
-  it('takes the key along to another queue, and refuses a move against a key that is taken', async () => {
+  it('moves the key to another queue, and refuses a move if it is taken there', async () => {
     const bench = await open();
     await bench.add({ id: 'a', unique }, { id: 'b', queue: 'second', unique });
     expect(await bench.jobs.move([{ id: 'a', queue: 'second' }])).toMatchObject([
@@ -236,7 +236,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench, inStore, 'third')).toBeNull();
   });
 
-  it('takes the key along to the next queue, where it is free', async () => {
+  it('moves the key to the next queue, if it is free there', async () => {
     const bench = await open();
     const next = { queue: 'second', delayMs: 0 };
     await bench.settle(await bench.running({ id: 'a', unique }), { kind: 'complete', next });
@@ -249,7 +249,7 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench, unique, 'second')).toBe('a');
   });
 
-  it('lets the key of a job go that retention removes', async () => {
+  it('releases the key of a job that retention deletes', async () => {
     const bench = await open();
     const period = aKey({ until: 'period', periodMs: 100 * 86_400_000 });
     await bench.settle(await bench.running({ id: 'a', unique: period }), complete);

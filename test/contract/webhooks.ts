@@ -1,4 +1,4 @@
-/** The outbox of hooks: what is to be told stands in the queue `hooks` in the very call in which it happens. */
+/** The webhook outbox: the call that causes an event adds the webhook job to the queue `hooks`. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/core/job/job.ts';
 import type { Hook, HookEvent, HookOrder } from '../../src/core/webhooks/webhook.ts';
@@ -11,19 +11,19 @@ const URL_B = 'https://b.example/';
 const ENDS: readonly HookEvent[] = ['done', 'failed', 'cancelled'];
 const toA = (on: readonly HookEvent[] = ENDS, more: Partial<Hook> = {}): Hook => ({ url: URL_A, on, ...more });
 
-/** The jobs of the queue `hooks` in the order in which they were written. */
+/** The jobs of the queue `hooks` in the order in which they were added. */
 async function written(bench: Workbench): Promise<readonly Job[]> {
   const { jobs } = await bench.jobs.list({ queue: 'hooks', order: 'newest', limit: 100 });
   return [...jobs].reverse();
 }
 
-async function told(bench: Workbench): Promise<readonly string[]> {
+async function reported(bench: Workbench): Promise<readonly string[]> {
   const orders = (await written(bench)).map(({ data }) => JSON.parse(data) as HookOrder);
   return orders.map(({ event, job, percent }) => `${job} ${event}${percent === undefined ? '' : ` ${percent}`}`);
 }
 
-export function hookContract(open: Open): void {
-  it('writes what is to be told in the call that ends the job, whole', async () => {
+export function webhookContract(open: Open): void {
+  it('adds the webhook job, complete, in the call that ends the job', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', policy: { hooks: [toA(ENDS, { secret: 'billing' })] } });
     bench.pass(7);
@@ -51,7 +51,7 @@ export function hookContract(open: Open): void {
     expect((await bench.claim({ queues: ['hooks'] })).map(({ id }) => id)).toEqual([hook?.id]);
   });
 
-  it('tells of every way in which a job can end, and of none that is no end', async () => {
+  it('reports every end of a job, and nothing that is not an end', async () => {
     const bench = await open();
     const policy = { hooks: [toA()] };
     const add = (id: string, more = {}) => bench.running({ id, policy: { ...policy, ...more } });
@@ -64,7 +64,7 @@ export function hookContract(open: Open): void {
     await bench.jobs.cancel([{ id: 'asked' }]);
     await bench.settle(asked, complete);
     await bench.jobs.change([{ id: 'asked', tags: ['late'] }]);
-    expect(await told(bench)).toEqual([
+    expect(await reported(bench)).toEqual([
       'failed failed',
       'forwarded done',
       'waiting cancelled',
@@ -73,7 +73,7 @@ export function hookContract(open: Open): void {
     ]);
   });
 
-  it('tells of ends that nobody asked for: lost leases, failed workers, failed dependencies', async () => {
+  it('reports ends without a call: lost leases, failed workers, failed dependencies', async () => {
     const bench = await open();
     await bench.setQueue('q', { onLost: 'fail', hooks: [toA(['failed'])] });
     await bench.running({ id: 'lost' });
@@ -83,25 +83,25 @@ export function hookContract(open: Open): void {
     await bench.add({ id: 'late', dependsOn: ['lost'], policy: { onDependencyFailed: 'fail' } });
     await bench.running({ id: 'held' });
     await bench.jobs.endWorker({ id: 'w', kind: 'fail' });
-    expect(await told(bench)).toEqual(['lost failed', 'child failed', 'late failed', 'held failed']);
+    expect(await reported(bench)).toEqual(['lost failed', 'child failed', 'late failed', 'held failed']);
   });
 
-  it('goes by the hooks that a queue has when the job ends, set or taken away while it runs', async () => {
+  it('uses the webhooks that the queue has when the job ends, even if they changed while it ran', async () => {
     const bench = await open();
     const [first, second] = [await bench.running({ id: 'a' }), await bench.running({ id: 'b' })];
     await bench.setQueue('q', { hooks: [toA()] });
     await bench.settle(first, complete);
     await bench.setQueue('q', {});
     await bench.settle(second, complete);
-    expect(await told(bench)).toEqual(['a done']);
+    expect(await reported(bench)).toEqual(['a done']);
     await bench.setQueue('q', { hooks: [toA()] });
     const third = await bench.running({ id: 'c' });
     await bench.records.delete('queue', 'q');
     await bench.settle(third, complete);
-    expect(await told(bench)).toEqual(['a done']);
+    expect(await reported(bench)).toEqual(['a done']);
   });
 
-  it("calls a job's own and its queue's, each for what it wants to hear", async () => {
+  it("calls the job's own and its queue's webhooks, each for its events", async () => {
     const bench = await open();
     await bench.setQueue('q', { hooks: [{ url: URL_B, on: ['done'] }, toA(['failed'])] });
     await bench.settle(await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'done'])] } }), complete);
@@ -114,19 +114,20 @@ export function hookContract(open: Open): void {
     expect(new Set((await written(bench)).map(({ id }) => id)).size).toBe(3);
   });
 
-  it('tells a start with every claim, and each step of progress once an attempt', async () => {
+  it('reports a start with every claim, and each progress step once in an attempt', async () => {
     const bench = await open();
     const hooks = [toA(['start', 'progress'], { every: 30 })];
     const job = await bench.running({ id: 'a', policy: { hooks, retries: 1 } });
-    const say = async (percent: number | null) => bench.beat(job, { progress: { percent, text: null } });
-    for (const percent of [10, 29.9, 30, null, 45, 20, 31, 95, 100]) await say(percent);
+    const reportProgress = async (percent: number | null) =>
+      bench.heartbeat(job, { progress: { percent, text: null } });
+    for (const percent of [10, 29.9, 30, null, 45, 20, 31, 95, 100]) await reportProgress(percent);
     await bench.settle(job, retry());
     const [again] = await bench.claim();
-    await bench.beat(again ?? job, { progress: { percent: 33, text: 'once more' } });
-    expect(await told(bench)).toEqual(['a start', 'a progress 30', 'a progress 90', 'a start', 'a progress 30']);
+    await bench.heartbeat(again ?? job, { progress: { percent: 33, text: 'once more' } });
+    expect(await reported(bench)).toEqual(['a start', 'a progress 30', 'a progress 90', 'a start', 'a progress 30']);
   });
 
-  it('delivers what concerns one job in its order: a later one waits until an earlier one is over', async () => {
+  it('delivers calls about one job in order: a later one waits until an earlier one is over', async () => {
     const bench = await open();
     const hooks = [toA(['start', 'done']), { url: URL_B, on: ['done' as const] }];
     await bench.setQueue('hooks', { retries: 1 });
@@ -138,7 +139,7 @@ export function hookContract(open: Open): void {
     const first = await claim();
     expect(names(first)).toEqual([`a start ${URL_A}`, `a done ${URL_B}`, `b start ${URL_A}`, `b done ${URL_B}`]);
     const [startOfA, , startOfB] = first;
-    if (startOfA === undefined || startOfB === undefined) throw new Error('both are told of');
+    if (startOfA === undefined || startOfB === undefined) throw new Error('both have webhook jobs');
     await bench.settle(startOfA, fail({ delayMs: 500 }));
     expect(await claim()).toEqual([]);
     await bench.settle(startOfB, complete);
@@ -150,15 +151,15 @@ export function hookContract(open: Open): void {
     expect(names(await claim())).toEqual([`a done ${URL_A}`]);
   });
 
-  it('keeps the line whole however long it is', async () => {
+  it('keeps the sequence intact at any length', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
-    await bench.beat(job, { progress: { percent: 50, text: null } });
+    await bench.heartbeat(job, { progress: { percent: 50, text: null } });
     await bench.settle(job, complete);
     const events: string[] = [];
     for (let left = 3; left > 0; left -= 1) {
       const [first, ...others] = await bench.claim({ queues: ['hooks'] });
-      if (first === undefined) throw new Error('there is more to tell');
+      if (first === undefined) throw new Error('a webhook job is missing');
       expect(others).toEqual([]);
       events.push((JSON.parse(first.data) as HookOrder).event);
       await bench.settle(first, complete);
@@ -166,7 +167,7 @@ export function hookContract(open: Open): void {
     expect(events).toEqual(['start', 'progress', 'done']);
   });
 
-  it('tells for every queue that has hooks, and for one that has none no more', async () => {
+  it('reports for every queue that has webhooks, and stops when they are removed', async () => {
     const bench = await open();
     await bench.setQueue('p', { hooks: [toA()] });
     await bench.setQueue('q', { hooks: [toA()] });
@@ -174,10 +175,10 @@ export function hookContract(open: Open): void {
     await bench.setQueue('q', {});
     const jobs = await Promise.all(['p', 'q', 'r'].map((queue) => bench.running({ id: `of-${queue}`, queue })));
     for (const job of jobs) await bench.settle(job, complete);
-    expect(await told(bench)).toEqual(['of-p done', 'of-r done']);
+    expect(await reported(bench)).toEqual(['of-p done', 'of-r done']);
   });
 
-  it('tells of each end of a job that was requeued, also within one millisecond', async () => {
+  it('reports each end of a requeued job, also within one millisecond', async () => {
     const bench = await open();
     await bench.add({ id: 'a', policy: { hooks: [toA(['cancelled'])] } });
     for (let round = 0; round < 3; round += 1) {
@@ -190,7 +191,7 @@ export function hookContract(open: Open): void {
     expect(await bench.jobs.cancel([{ id: 'a' }])).toEqual([{ ok: true, outcome: 'cancelled' }]);
   });
 
-  it('knows within one call what the call itself has put in line', async () => {
+  it('sees within one call the webhook jobs that the call itself added', async () => {
     const bench = await open();
     const hooks = [toA(['start', 'cancelled'])];
     await bench.running({ id: 'a', policy: { hooks, retries: 1 } });
@@ -205,7 +206,7 @@ export function hookContract(open: Open): void {
   it.each([
     ['is cancelled with all that wait for it', []],
     ['fails', ['start']],
-  ] as const)('forgets nobody in line when a call that one of its own jobs waits for %s', async (how, before) => {
+  ] as const)('loses no call when a call that one of its own jobs waits for %s', async (how, before) => {
     const bench = await open();
     const job = await bench.running({
       id: 'a',
@@ -232,7 +233,7 @@ export function hookContract(open: Open): void {
     expect(heard).toEqual([...before, how === 'fails' ? 'failed' : 'cancelled']);
   });
 
-  it('forgets nobody in line behind a call that is lost together with the one that made him wait', async () => {
+  it('loses no call behind a call that is lost together with its predecessor', async () => {
     const bench = await open();
     await bench.setQueue('hooks', { onLost: 'fail' });
     const policy = { hooks: [toA()], onDependencyFailed: 'fail' as const };
@@ -250,7 +251,7 @@ export function hookContract(open: Open): void {
   /** Three calls about one job, each behind the one before; the answer is in that order. */
   async function threeInLine(bench: Workbench): Promise<readonly string[]> {
     const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
-    await bench.beat(job, { progress: { percent: 50, text: null } });
+    await bench.heartbeat(job, { progress: { percent: 50, text: null } });
     await bench.settle(job, complete);
     return (await written(bench)).map(({ id }) => id);
   }
@@ -270,7 +271,7 @@ export function hookContract(open: Open): void {
   }
 
   describe.each(['cancelled', 'deleted'] as const)('keeps the order of calls when one of them is %s', (how) => {
-    it('in the middle: the next one waits for the one before it', async () => {
+    it('in the middle: the next one waits for the previous one', async () => {
       const bench = await open();
       const [start = '', half = '', done = ''] = await threeInLine(bench);
       await leaveLine(bench, how, [half]);
@@ -280,17 +281,17 @@ export function hookContract(open: Open): void {
       expect(await delivered(bench)).toEqual(['start', 'done']);
     });
 
-    it('as the last: what happens later waits for those that are left', async () => {
+    it('as the last: later calls wait for the remaining ones', async () => {
       const bench = await open();
       const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
-      await bench.beat(job, { progress: { percent: 50, text: null } });
+      await bench.heartbeat(job, { progress: { percent: 50, text: null } });
       const [, half] = await written(bench);
       await leaveLine(bench, how, [half?.id ?? '']);
       await bench.settle(job, complete);
       expect(await delivered(bench)).toEqual(['start', 'done']);
     });
 
-    it('as the first: the next one is free to go', async () => {
+    it('as the first: the next one is released', async () => {
       const bench = await open();
       const [start = ''] = await threeInLine(bench);
       await leaveLine(bench, how, [start]);
@@ -300,8 +301,8 @@ export function hookContract(open: Open): void {
     it('with another one in the same call', async () => {
       const bench = await open();
       const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
-      await bench.beat(job, { progress: { percent: 25, text: null } });
-      await bench.beat(job, { progress: { percent: 50, text: null } });
+      await bench.heartbeat(job, { progress: { percent: 25, text: null } });
+      await bench.heartbeat(job, { progress: { percent: 50, text: null } });
       const [start, ...steps] = (await written(bench)).map(({ id }) => id);
       await leaveLine(bench, how, steps);
       expect(await bench.job(start ?? '')).toMatchObject({ dependents: how === 'cancelled' ? 2 : 0 });
@@ -310,7 +311,7 @@ export function hookContract(open: Open): void {
     });
   });
 
-  it('keeps the order of calls when some of them are cancelled with all that wait for them', async () => {
+  it('keeps the order of calls when some are cancelled with their dependents', async () => {
     const bench = await open();
     const [start = '', half = '', done = ''] = await threeInLine(bench);
     await bench.jobs.cancel([{ id: half, dependents: 'cancel' }]);
@@ -322,11 +323,11 @@ export function hookContract(open: Open): void {
     expect(await delivered(bench)).toEqual(['start', 'silent']);
   });
 
-  it('keeps the order of calls when one is cancelled with the job that it is about', async () => {
+  it('keeps the order of calls when one is cancelled with the job that it reports', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'cancelled'])] } });
-    await bench.beat(job, { progress: { percent: 25, text: null } });
-    await bench.beat(job, { progress: { percent: 50, text: null } });
+    await bench.heartbeat(job, { progress: { percent: 25, text: null } });
+    await bench.heartbeat(job, { progress: { percent: 50, text: null } });
     const [, quarter = ''] = (await written(bench)).map(({ id }) => id);
     await bench.settle(job, { kind: 'complete', next: { queue: 'q', delayMs: 0, dependsOn: [quarter] } });
     await bench.jobs.cancel([{ id: quarter, dependents: 'cancel' }]);
@@ -344,7 +345,7 @@ export function hookContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['c']);
   });
 
-  it('never tells of the telling, and writes it into a queue that is down', async () => {
+  it('never reports webhook jobs themselves, and adds them to a queue that is down', async () => {
     const bench = await open();
     await bench.setQueue('hooks', { state: 'down', hooks: [{ url: URL_B, on: [...ENDS, 'start'] }] });
     await bench.settle(await bench.running({ id: 'a', policy: { hooks: [toA()] } }), complete);
@@ -352,35 +353,35 @@ export function hookContract(open: Open): void {
     const [hook] = await bench.claim({ queues: ['hooks'] });
     if (hook === undefined) throw new Error('it was written');
     await bench.settle(hook, complete);
-    expect(await told(bench)).toEqual(['a done']);
+    expect(await reported(bench)).toEqual(['a done']);
   });
 
-  it('lets whoever sees more of a job put it in the same line, once', async () => {
+  it('lets a node that detects an event add it to the same sequence, once', async () => {
     const bench = await open();
     const hooks = [toA(['start', 'silent', 'done'], { silentMs: 1_000 })];
     const job = await bench.running({ id: 'a', policy: { hooks } });
     const silent = hookJob(job, hooks[0] as Hook, { event: 'silent', at: bench.now }, onceId(job, 'silent', 0));
     expect(await bench.jobs.add([silent, silent])).toMatchObject([{ outcome: 'added' }, { outcome: 'exists' }]);
     await bench.settle(job, complete);
-    expect(await told(bench)).toEqual(['a start', 'a silent', 'a done']);
+    expect(await reported(bench)).toEqual(['a start', 'a silent', 'a done']);
     expect((await written(bench)).map(({ parents }) => parents?.open ?? 0)).toEqual([0, 1, 1]);
   });
 
-  it('takes ids as long as they get', async () => {
+  it('handles ids of the maximum length', async () => {
     const bench = await open();
     const ids = ['x', 'y'].map((end) => 'i'.repeat(127) + end);
     for (const id of ids) {
       const job = await bench.running({ id, policy: { hooks: [toA(['progress', 'done'])] } });
-      await bench.beat(job, { progress: { percent: 50, text: null } });
+      await bench.heartbeat(job, { progress: { percent: 50, text: null } });
       await bench.settle(job, complete);
     }
     const found = await written(bench);
     expect(new Set(found.map(({ id }) => id)).size).toBe(4);
     expect(found.every(({ id }) => id.length <= 128)).toBe(true);
-    expect(await told(bench)).toEqual(ids.flatMap((id) => [`${id} progress 50`, `${id} done`]));
+    expect(await reported(bench)).toEqual(ids.flatMap((id) => [`${id} progress 50`, `${id} done`]));
   });
 
-  it('says of a claim of several queues what is new in a later one of them', async () => {
+  it('reports new webhook jobs to a claim of several queues', async () => {
     const bench = await open();
     await bench.add({ id: 'a', policy: { hooks: [toA(['start'])] } });
     const jobs = await bench.claim({ queues: ['q', 'hooks'] });

@@ -1,7 +1,7 @@
 /**
- * A store on the workbench: its ports with the test's time in every call, and short words for what tests do all day.
+ * A store under test: its ports with the test's time in every call, and shortcuts for common steps.
  *
- * Time moves only when a test says so (`pass`). Nothing here knows a rule of the store.
+ * Time moves only by `pass`. This module knows no rule of the store.
  */
 import { onTestFinished } from 'vitest';
 import type { Job, RunningJob } from '../../src/core/job/job.ts';
@@ -25,14 +25,14 @@ import type { Store } from '../../src/core/ports/store.ts';
 import { QUEUE_RECORD, type QueueSettings } from '../../src/core/settings/settings.ts';
 import type { OpenStore } from './contract.ts';
 
-/** Large as real times are, so that a store which keeps them in too few digits is found out. */
+/** As large as real times, to detect a store that keeps too few digits. */
 export const START = 1_750_000_000_000;
 export const LEASE_MS = 60_000;
 
 type Without<T, Names extends string> = T extends unknown ? Omit<T, Names> : never;
-/** What is said of an attempt, without whose it is. */
+/** A settlement without its job and token. */
 export type Said = Without<Settlement, 'id' | 'token'>;
-type Holder = Pick<RunningJob, 'id' | 'lease'>;
+type LeaseHolder = Pick<RunningJob, 'id' | 'lease'>;
 
 export function aJob(job: Partial<NewJob> & { readonly id: string }): NewJob {
   return { queue: 'q', data: '{}', ...job };
@@ -40,11 +40,11 @@ export function aJob(job: Partial<NewJob> & { readonly id: string }): NewJob {
 
 export const complete: Said = { kind: 'complete' };
 export const release: Said = { kind: 'release', reason: 'drain' };
-export const fail = (said: Partial<Said & { kind: 'fail' }> = {}): Said => ({
+export const fail = (outcome: Partial<Said & { kind: 'fail' }> = {}): Said => ({
   kind: 'fail',
   failure: { group: 'boom', message: 'it broke', detail: null },
   delayMs: 0,
-  ...said,
+  ...outcome,
 });
 export const retry = (delayMs = 0): Said => ({
   kind: 'retry',
@@ -53,7 +53,7 @@ export const retry = (delayMs = 0): Said => ({
 });
 export const resend = (delayMs = 0): Said => ({ kind: 'resend', delayMs, reason: 'not yet' });
 
-/** `ok`, or the code of the refusal. */
+/** Returns `ok`, or the code of the refusal. */
 export function outcomeOf(result: { ok: true } | { ok: false; refusal: { code: string } }): string {
   return result.ok ? 'ok' : result.refusal.code;
 }
@@ -102,7 +102,7 @@ export class Workbench {
     return this.jobs.add(jobs.map(aJob));
   }
 
-  ask(request: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
+  requestClaim(request: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
     this.#requests += 1;
     return this.jobs.claim({
       worker: 'w',
@@ -114,13 +114,13 @@ export class Workbench {
   }
 
   async claim(request: Partial<ClaimRequest> = {}): Promise<readonly RunningJob[]> {
-    const { jobs } = await this.ask(request);
+    const { jobs } = await this.requestClaim(request);
     return jobs.filter(isRunning);
   }
 
   async claimOne(request: Partial<ClaimRequest> = {}): Promise<RunningJob> {
     const [job] = await this.claim({ limit: 1, ...request });
-    if (job === undefined) throw new Error('there was nothing to claim');
+    if (job === undefined) throw new Error('there is no job to claim');
     return job;
   }
 
@@ -134,13 +134,13 @@ export class Workbench {
     return this.claimOne({ queues: [job.queue ?? 'q'] });
   }
 
-  async settle({ id, lease }: Holder, said: Said): Promise<SettleResult> {
-    const [result] = await this.jobs.settle([{ ...said, id, token: lease.token } as Settlement]);
+  async settle({ id, lease }: LeaseHolder, outcome: Said): Promise<SettleResult> {
+    const [result] = await this.jobs.settle([{ ...outcome, id, token: lease.token } as Settlement]);
     return result as SettleResult;
   }
 
-  async beat({ id, lease }: Holder, said: Omit<Heartbeat, 'id' | 'token'> = {}): Promise<HeartbeatResult> {
-    const [result] = await this.jobs.heartbeat([{ ...said, id, token: lease.token }]);
+  async heartbeat({ id, lease }: LeaseHolder, beat: Omit<Heartbeat, 'id' | 'token'> = {}): Promise<HeartbeatResult> {
+    const [result] = await this.jobs.heartbeat([{ ...beat, id, token: lease.token }]);
     return result as HeartbeatResult;
   }
 
@@ -154,17 +154,17 @@ export class Workbench {
     return (await this.jobs.find(ids)).map((job) => job?.state ?? null);
   }
 
-  async story(id: string): Promise<readonly string[]> {
+  async events(id: string): Promise<readonly string[]> {
     return (await this.jobs.history(id)).map(({ event }) => event);
   }
 
-  /** Time passes to the end of a lease of the usual length, and somebody comes by who brings back what was lost. */
+  /** Advances the time to the end of a lease of the usual length and runs maintenance, which returns lost jobs. */
   async loseLeases(ms = LEASE_MS): Promise<void> {
     this.pass(ms);
     await this.jobs.maintain({ limit: 100 });
   }
 
-  /** Hears the store's events from the moment it returns. */
+  /** Subscribes to the store's events. Resolves when the subscription is active. */
   async listen(): Promise<EventLog> {
     const log = new EventLog();
     onTestFinished(this.jobs.subscribe((events) => log.take(events)));
@@ -176,17 +176,17 @@ export class Workbench {
 const DEADLINE_MS = 10_000;
 const PROBE_MS = 100;
 
-/** The events heard so far, and a way to wait for one that must come. */
+/** The events received so far, and a way to wait for an expected one. */
 export class EventLog {
   readonly #events: StoreEvent[] = [];
   readonly #waiting = new Set<() => void>();
 
   take(events: readonly StoreEvent[]): void {
     this.#events.push(...events);
-    for (const look of this.#waiting) look();
+    for (const check of this.#waiting) check();
   }
 
-  /** What was heard of jobs and queues, without the probe by which a subscription is found to be up. */
+  /** Events of jobs and queues, without the probe that detects an active subscription. */
   get events(): readonly StoreEvent[] {
     return this.#events.filter(({ queue }) => queue !== 'probe');
   }
@@ -195,33 +195,33 @@ export class EventLog {
     return this.#wait(() => isThere(this.events), DEADLINE_MS).then(() => this.events);
   }
 
-  /** A subscription may take a moment to be up: somebody speaks until something is heard. */
-  async ready(speak: () => Promise<void>): Promise<void> {
+  /** A subscription may take a moment to become active: `probe` is repeated until an event arrives. */
+  async ready(probe: () => Promise<void>): Promise<void> {
     for (const end = Date.now() + DEADLINE_MS; Date.now() < end; ) {
-      await speak();
-      const isHeard = await this.#wait(() => this.#events.length > 0, PROBE_MS).then(
+      await probe();
+      const isActive = await this.#wait(() => this.#events.length > 0, PROBE_MS).then(
         () => true,
         () => false,
       );
-      if (isHeard) return;
+      if (isActive) return;
     }
-    throw new Error('nothing was heard of the store');
+    throw new Error('the store emitted no event');
   }
 
   #wait(isThere: () => boolean, deadlineMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         if (isThere()) done(resolve);
       };
       const done = (end: () => void): void => {
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        this.#waiting.delete(check);
         end();
       };
-      const missed = new Error(`what was waited for did not come; heard: ${JSON.stringify(this.events)}`);
+      const missed = new Error(`an expected event did not arrive; received: ${JSON.stringify(this.events)}`);
       const timer = setTimeout(() => done(() => reject(missed)), deadlineMs);
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(check);
+      check();
     });
   }
 }

@@ -1,4 +1,4 @@
-/** Workers: their registration, and what happens to their jobs when somebody says that they are gone. */
+/** Workers: their registration, and what happens to their jobs when they are failed or expire. */
 import { expect, it } from 'vitest';
 import type { WorkerBeat } from '../../src/core/ports/job-store.ts';
 import { WORKER_MEMORY_MS } from '../../src/core/settings/settings.ts';
@@ -17,7 +17,7 @@ const aBeat = (beat: Partial<WorkerBeat> = {}): WorkerBeat => ({
 });
 
 export function workerContract(open: Open): void {
-  it('are shown with what they said and what they run', async () => {
+  it('are listed with their registration and their running jobs', async () => {
     const bench = await open();
     expect(await bench.jobs.keepWorker(aBeat())).toEqual({ ok: true, until: START + 1_000 });
     await bench.jobs.keepWorker(aBeat({ id: 'a', info: '{}', queues: [] }));
@@ -30,7 +30,7 @@ export function workerContract(open: Open): void {
     expect([...(second?.running ?? [])].sort()).toEqual(['x', 'y']);
   });
 
-  it('renew their registration and keep when it began', async () => {
+  it('renew their registration and keep its start', async () => {
     const bench = await open();
     await bench.jobs.keepWorker(aBeat());
     bench.pass(900);
@@ -44,7 +44,7 @@ export function workerContract(open: Open): void {
     ]);
   });
 
-  it('are lost when their registration has run out, and back when they renew it', async () => {
+  it('are lost when their registration has expired, and back when they renew it', async () => {
     const bench = await open();
     await bench.jobs.keepWorker(aBeat());
     bench.pass(1_000);
@@ -53,7 +53,7 @@ export function workerContract(open: Open): void {
     expect(await bench.jobs.workers()).toMatchObject([{ id: 'w', isLost: false }]);
   });
 
-  it('cannot renew what was never made, or was ended', async () => {
+  it('cannot renew a registration that was never made or was ended', async () => {
     const bench = await open();
     const renew = () => bench.jobs.keepWorker(aBeat({ kind: 'renew' }));
     expect(outcomeOf(await renew())).toBe('worker-lost');
@@ -67,7 +67,7 @@ export function workerContract(open: Open): void {
     expect(await bench.jobs.workers()).toEqual([]);
   });
 
-  it('give all their jobs back at once when they are failed, as crashes and in their order', async () => {
+  it('return all their jobs at once when they are failed, as crashes and in their order', async () => {
     const bench = await open();
     await bench.jobs.keepWorker(aBeat());
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c', queue: 'second' }, { id: 'd' });
@@ -75,7 +75,7 @@ export function workerContract(open: Open): void {
     await bench.claim({ queues: ['second'] });
     await bench.claimOne({ worker: 'other' });
     bench.pass(10);
-    await bench.beat(a!);
+    await bench.heartbeat(a!);
     expect(await bench.jobs.endWorker({ id: 'w', kind: 'fail' })).toEqual({ ok: true, returned: 3 });
     expect(await bench.states('a', 'b', 'c', 'd')).toEqual(['waiting', 'waiting', 'waiting', 'running']);
     expect(await bench.job('a')).toMatchObject({ crashes: 1, returnedAt: bench.now, runAt: bench.now });
@@ -88,14 +88,14 @@ export function workerContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other', queues: ['q', 'second'] })).toEqual(['a', 'b', 'c']);
   });
 
-  it('can be failed by what they run alone, without a registration', async () => {
+  it('can be failed by their running jobs alone, without a registration', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });
     expect(await bench.jobs.endWorker({ id: 'w', kind: 'fail' })).toEqual({ ok: true, returned: 1 });
     expect(outcomeOf(await bench.jobs.endWorker({ id: 'w', kind: 'fail' }))).toBe('worker-lost');
   });
 
-  it('go by the rules of the queue when they are failed', async () => {
+  it('are failed by the rules of the queue', async () => {
     const bench = await open();
     await bench.setQueue('fail', { onLost: 'fail' });
     await bench.setQueue('hold', { onLost: 'hold' });
@@ -107,13 +107,13 @@ export function workerContract(open: Open): void {
     expect(await bench.job('count')).toMatchObject({ state: 'failed', failures: 1, failure: { group: 'x' } });
   });
 
-  it('keep what they hold when they deregister, until its lease ends', async () => {
+  it('keep their leases when they deregister, until these expire', async () => {
     const bench = await open();
     await bench.jobs.keepWorker(aBeat());
     const job = await bench.running({ id: 'a' });
     expect(await bench.jobs.endWorker({ id: 'w', kind: 'deregister' })).toEqual({ ok: true, returned: 0 });
     expect(outcomeOf(await bench.jobs.endWorker({ id: 'w', kind: 'deregister' }))).toBe('worker-lost');
-    expect(await bench.beat(job)).toMatchObject({ ok: true });
+    expect(await bench.heartbeat(job)).toMatchObject({ ok: true });
     bench.pass(LEASE_MS);
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a']);
   });
@@ -127,7 +127,7 @@ export function workerContract(open: Open): void {
     expect(await bench.claimIds({ requestId: 'r', limit: 1 })).toEqual(['b']);
   });
 
-  it('are forgotten a day after their registration ran out', async () => {
+  it('are deleted a day after their registration expired', async () => {
     const bench = await open();
     await bench.jobs.keepWorker(aBeat());
     bench.pass(1_000 + WORKER_MEMORY_MS - 1);

@@ -70,7 +70,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await from('retries')).toBe('default');
       await expect(longhaul.configure({ script: '/bin/true' })).rejects.toMatchObject({
         code: 'bad-input',
-        message: expect.stringContaining('cannot be set for every queue: a script is what one queue does'),
+        message: expect.stringContaining('cannot be set for all queues: a script belongs to one queue'),
       });
     });
 
@@ -94,7 +94,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       await waitFor('two of them run', () => gates.size === 2);
       expect(await longhaul.find(large.id)).toMatchObject({
         label: 'throttled',
-        reason: 'needs gpu=1, and no worker there is offers as much',
+        reason: 'needs gpu=1, and no registered worker has that capacity',
       });
       const [first = ''] = gates.keys();
       open(first);

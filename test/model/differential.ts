@@ -1,8 +1,9 @@
 /**
- * A store and the model, given the same calls at the same time. Throws where they disagree: on an answer, on what
- * became of the jobs, or, at the end, on histories, counts, groups, lists, workers or events.
+ * Differential test: a store and the model get the same calls at the same time. Throws if they disagree: on a result,
+ * on the state of the jobs or, at the end, on histories, counts, groups, lists, workers or events.
  *
- * Tokens and insertion numbers are each one's own: tokens are translated, insertion numbers show in the order of lists.
+ * Tokens and insertion numbers differ between the two: tokens are translated, insertion numbers show in the order of
+ * lists.
  */
 
 import type { Job } from '../../src/core/job/job.ts';
@@ -16,16 +17,16 @@ import { dayOf, dayText } from '../../src/core/statistics/statistics.ts';
 import { Model } from './model.ts';
 import * as calls from './model-calls.ts';
 import * as chores from './model-maintenance.ts';
-import * as looks from './model-reads.ts';
+import * as reads from './model-reads.ts';
 import { hourly, nearly, statistics } from './model-statistics.ts';
 import { ALL_QUEUES, FUTURE_TOKEN, type Profile, type Program, QUEUES, THROTTLES, WORKERS } from './program.ts';
 import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
 
-/** What is compared with what, in words for whoever reads the failure. */
+/** A difference between store and model, with a message for the reader of the failure. */
 export class Disagreement extends Error {}
 
-/** Every answer is compared; the jobs themselves after every third step, since what went wrong mostly stays so. */
-const LOOK_EVERY = 3;
+/** Every result is compared; the jobs themselves after every third step, because an error mostly persists. */
+const COMPARE_EVERY = 3;
 const PROBES: readonly NewJob[] = ['k', 'l'].flatMap((key) =>
   [...QUEUES, 'anywhere'].map((queue) => {
     const unique = { key, scope: queue === 'anywhere' ? 'store' : 'queue', until: 'ended', periodMs: 0 } as const;
@@ -44,14 +45,14 @@ export class Differential {
   readonly #model: Model;
   readonly #isGuarded: boolean;
   readonly #firstDay: string;
-  /** The store's tokens, at the places that the model counts from one. */
+  /** The store's tokens, indexed by the model's, which count from one. */
   readonly #tokens: number[] = [];
 
   constructor(store: Store, { clock, ids }: Profile, startAt: number) {
     this.#store = store;
     this.#model = new Model({ clock, ids, startAt });
     this.#isGuarded = clock === 'guarded';
-    // A store is not emptied of statistics, but the program before this one was days ago.
+    // Statistics are not deleted between programs, but the previous program was days ago.
     this.#firstDay = dayText(dayOf(startAt) - 1);
   }
 
@@ -70,14 +71,14 @@ export class Differential {
       if (before !== null) await this.#perform(before, `before step ${index + 1}, ${step.call}`);
       const call = resolve(step, this.#model, freshRequest);
       for (let time = 1; time <= times; time += 1) await this.#perform(call, `step ${index + 1}, ${step.call}`);
-      if (index % LOOK_EVERY === 0) await this.#compareJobs(`after step ${index + 1}, ${step.call}`);
+      if (index % COMPARE_EVERY === 0) await this.#compareJobs(`after step ${index + 1}, ${step.call}`);
     }
     await this.#compareJobs('at the end');
     await this.#compareAll();
     await this.#compareKeys();
   }
 
-  /** Empties the store for the next program, and looks whether it is empty. */
+  /** Empties the store for the next program, and checks that it is empty. */
   async clear(): Promise<void> {
     const { jobs, records } = this.#store;
     const time = { now: this.now };
@@ -97,10 +98,10 @@ export class Differential {
       ...[...ALL_QUEUES, EVERY_QUEUE].map((queue) => records.delete(QUEUE_RECORD, queue, time)),
       ...THROTTLES.map((name) => records.delete(THROTTLE_RECORD, name, time)),
     ]);
-    // What failed because another was deleted may have been told of.
-    const told = await jobs.list({ queue: 'hooks', order: 'newest', limit: 1_000 }, time);
+    // A job that failed because another was deleted may have webhook jobs.
+    const webhookJobs = await jobs.list({ queue: 'hooks', order: 'newest', limit: 1_000 }, time);
     await jobs.delete(
-      told.jobs.map(({ id }) => id),
+      webhookJobs.jobs.map(({ id }) => id),
       time,
     );
     const left = await jobs.count(ALL_QUEUES, time);
@@ -112,7 +113,7 @@ export class Differential {
     if (call.name === 'settings') return this.#setQueue(call.queue, call.settings);
     if (call.name === 'throttle') return this.#setThrottle(call.throttle, call.max);
     if (call.name === 'list') return this.#compareList(call.argument, where);
-    const moment = this.#model.moment(isReadOnly(call.name) ? 'look' : 'call');
+    const moment = this.#model.moment(isReadOnly(call.name) ? 'read' : 'call');
     const expected = expectedOf(this.#model, call, moment);
     const actual = await this.#ask(call);
     if (call.name === 'claim') this.#learnTokens(expected, actual, where);
@@ -125,7 +126,7 @@ export class Differential {
     return port(own, { now: this.now });
   }
 
-  /** Whether a put is a call that ends a gap is each store's own affair; here another call has just ended it. */
+  /** Whether a put ends a gap is up to each store; here another call has just ended it. */
   async #setQueue(queue: string, settings: object): Promise<void> {
     if (this.#isGuarded) await this.#perform({ name: 'maintain', argument: { limit: 0 } }, 'before settings');
     this.#model.setQueue(queue, settings);
@@ -155,7 +156,7 @@ export class Differential {
     }
   }
 
-  /** Zero for one that the model gave and the store did not: then they have disagreed already. */
+  /** Returns 0 for a token that only the model gave: then they have disagreed already. */
   #storeToken(token: number): number {
     return token === FUTURE_TOKEN ? token : (this.#tokens[token - 1] ?? 0);
   }
@@ -164,7 +165,7 @@ export class Differential {
     return token === FUTURE_TOKEN ? token : this.#tokens.indexOf(token) + 1;
   }
 
-  /** What it is called is worked out only when it is wrong. */
+  /** The description is computed only for a difference. */
   #compare(what: string | (() => string), expected: unknown, actual: unknown): void {
     const named = (token: number): number => this.#modelToken(token);
     if (isSame(expected, actual, named)) return;
@@ -181,27 +182,27 @@ export class Differential {
   async #compareAll(): Promise<void> {
     const { jobs } = this.#store;
     const time = { now: this.now };
-    const { now } = this.#model.moment('look');
+    const { now } = this.#model.moment('read');
     const model = this.#model;
     const histories = this.#model.ids.map(async (id) => {
       const rows = await jobs.history(id, time);
       this.#compare(`the history of ${id}`, model.rows(id), rows);
-      const told = rows.findLast(({ event }) => event !== 'late' && event !== 'changed')?.state;
-      this.#compare(`the state that the history of ${id} tells`, model.get(id)?.state, told);
+      const state = rows.findLast(({ event }) => event !== 'late' && event !== 'changed')?.state;
+      this.#compare(`the state in the history of ${id}`, model.get(id)?.state, state);
     });
-    const counts = ALL_QUEUES.map((queue) => looks.count(model, queue, now));
+    const counts = ALL_QUEUES.map((queue) => reads.count(model, queue, now));
     await Promise.all([
       ...histories,
       jobs.count(ALL_QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
       ...ALL_QUEUES.map(async (queue) => {
         const actual = await jobs.insight({ kind: 'storage', queue }, time);
-        this.#compare(`what ${queue} keeps`, [looks.storage(model, queue)], actual);
+        this.#compare(`the storage of ${queue}`, [reads.storage(model, queue)], actual);
       }),
       jobs.insight({ kind: 'failures' }, time).then((actual) => {
         const daysOf = (groups: readonly FailureGroup[]) => groups.map((group) => withDays(group, this.#firstDay));
-        this.#compare('the failure groups', daysOf(looks.failures(model, ALL_QUEUES, now)), daysOf(actual));
+        this.#compare('the failure groups', daysOf(reads.failures(model, ALL_QUEUES, now)), daysOf(actual));
       }),
-      // Each program has a day of its own, and so one of the two besides the whole.
+      // Each program has a day of its own, and compares one of the two dimensions besides the total.
       ...(['queue', dayOf(now) % 2 === 0 ? 'tag' : 'worker'] as const).map(async (by) => {
         const expected = statistics(model, by, now);
         const actual = await jobs.insight({ kind: 'statistics', by, from: this.#firstDay }, time);
@@ -212,14 +213,14 @@ export class Differential {
       }),
       jobs.workers(time).then((actual) => {
         const sorted = actual.map((worker) => ({ ...worker, running: [...worker.running].sort() }));
-        this.#compare('the workers', looks.workers(model, now), sorted);
+        this.#compare('the workers', reads.workers(model, now), sorted);
       }),
       this.#compareList({ order: 'newest', limit: 2 }, 'the newest'),
       ...ALL_QUEUES.map((queue) => this.#compareList({ queue, order: 'claim', limit: 2 }, `a peek into ${queue}`)),
     ]);
   }
 
-  /** Who holds a key shows only when somebody wants it: so somebody wants every key, everywhere. */
+  /** The holder of a key shows only when a job wants it: probes want every key, everywhere. */
   async #compareKeys(): Promise<void> {
     await this.#perform({ name: 'add', argument: PROBES }, 'who holds the keys');
     const free = PROBES.filter(({ id }) => this.#model.get(id) !== undefined);
@@ -227,7 +228,7 @@ export class Differential {
   }
 
   async #compareList(query: JobQuery, where: string): Promise<void> {
-    const expected = looks.list(this.#model, query, this.#model.moment('look').now);
+    const expected = reads.list(this.#model, query, this.#model.moment('read').now);
     const actual: Job[] = [];
     let after: string | null = null;
     do {
@@ -273,7 +274,9 @@ function expectedOf(model: Model, call: PortCall, moment: Moment): unknown {
   }
 }
 
-/** Whether the two are deeply equal once the store's tokens are renamed and insertion numbers are left out. */
+/**
+ * Returns whether the two are deeply equal after the store's tokens are translated and insertion numbers are left out.
+ */
 function isSame(ours: unknown, theirs: unknown, named: (token: number) => number): boolean {
   if (typeof ours !== 'object' || ours === null) return Object.is(ours, theirs);
   if (typeof theirs !== 'object' || theirs === null || Array.isArray(ours) !== Array.isArray(theirs)) return false;
@@ -305,7 +308,7 @@ function fieldsIn(value: Fields): number {
   return count;
 }
 
-/** The same value with every token renamed and without insertion numbers. */
+/** Returns the same value with every token translated and without insertion numbers. */
 function rename(value: unknown, token: (token: number) => number): unknown {
   if (Array.isArray(value)) return value.map((item) => rename(item, token));
   if (typeof value !== 'object' || value === null) return value;
@@ -318,7 +321,7 @@ function rename(value: unknown, token: (token: number) => number): unknown {
   );
 }
 
-/** The days of a group in this program: a store still knows those of the programs before. */
+/** The days of a group within this program: a store keeps those of earlier programs. */
 function withDays({ trend, ...group }: FailureGroup, firstDay: string): object {
   return { ...group, days: (trend?.days ?? []).filter(({ day }) => day >= firstDay) };
 }

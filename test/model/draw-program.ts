@@ -1,6 +1,6 @@
 /**
- * Draws random programs. The weights decide how deep they go: most jobs are added, claimed and settled, some are
- * interfered with.
+ * Draws random programs. The weights decide how deep they go: most jobs are added, claimed and settled; some are
+ * changed by an operator.
  */
 import fc from 'fast-check';
 import type { JobPolicy } from '../../src/core/job/job.ts';
@@ -20,7 +20,7 @@ import {
 } from './program.ts';
 
 type Drawn<Model> = { [Key in keyof Model]?: Model[Key] extends fc.Arbitrary<infer T> ? T : never };
-/** At most so many of the keys; the others are left out, as in calls of real users. */
+/** At most `count` of the keys; the others are left out, as in real calls. */
 const upTo = <Model extends Record<string, fc.Arbitrary<unknown>>>(
   most: number,
   model: Model,
@@ -44,7 +44,7 @@ const which = oneOf<Which>('latest', 'latest', 'latest', 'latest', 'latest', 'ol
 const seen = oneOf<Seen>('any', 'any', 'present', 'present', 'past');
 const leaseMs = oneOf(BRIEF_MS, SHORT_MS, LONG_MS);
 const delayMs = oneOf(0, 0, 0, 1, SHORT_MS);
-/** The last is too long to stand beside the rest of a record in every store. */
+/** The last one is too long to be stored inline in every store. */
 const text = oneOf('1', '"two"', '{"n": 3}', '{"n": 3}', '{"n": "4"}', `"${'l'.repeat(1_100)}"`);
 const failure = fc.record({ group: oneOf('g', 'h'), message: oneOf('m', 'n'), detail: oneOf(null, 'd') });
 const unique = fc
@@ -82,7 +82,7 @@ const limitedPolicy = oneOf(
 
 const onTaken = fc.record({ kind: oneOf('replace', 'debounce'), maxWaitMs: oneOf(null, 0, SHORT_MS) });
 
-/** Keys that are there in about every second case. */
+/** Each key is present in about half of the cases. */
 const maybe = <Model extends Record<string, fc.Arbitrary<unknown>>>(model: Model): fc.Arbitrary<Drawn<Model>> =>
   fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Drawn<Model>>;
 const relatives = fc.array(who, { minLength: 1, maxLength: 3 });
@@ -98,7 +98,7 @@ const richJob = both(
     draft: oneOf(true),
   }),
 );
-/** One that waits for others, mostly of those that are there. */
+/** A job that waits for others, mostly for existing ones. */
 const childJob = both(
   fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text, family: fc.record({ add: relatives }) }),
   upTo(2, {
@@ -109,7 +109,7 @@ const childJob = both(
     priority: oneOf(-1, 1),
   }),
 );
-/** A store may have a shorter way for jobs of which nothing special is asked. */
+/** A store may have a fast path for plain jobs. */
 const plainJob = fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text });
 const newJob = fc.oneof(
   { weight: 2, arbitrary: plainJob },
@@ -117,7 +117,7 @@ const newJob = fc.oneof(
   { weight: 3, arbitrary: childJob },
 );
 
-const said = fc.oneof(
+const outcome = fc.oneof(
   { weight: 3, arbitrary: both(fc.constant({ kind: 'complete' }), upTo(2, { result: text, data: text })) },
   { weight: 2, arbitrary: fc.record({ kind: oneOf('complete'), next: fc.record({ queue, delayMs }) }) },
   { weight: 4, arbitrary: fc.record({ kind: oneOf('fail', 'retry'), failure, delayMs }) },
@@ -216,7 +216,7 @@ const query = both(
   fc.record({ order: oneOf('newest'), limit: oneOf(1, 2, 5) }),
 );
 
-/** A worker that runs nothing yet; one that keeps its room for somebody is for the contract. */
+/** A worker that runs nothing yet; a worker that reserves capacity is part of the contract. */
 const offers = oneOf('cpu=1', 'cpu=2', 'cpu=4,gpu=1').map((whole) => ({ whole, free: whole }));
 const claim = both(
   fc.record({
@@ -232,16 +232,16 @@ const claim = both(
   ),
 );
 
-/** Heeded only by what goes on to another queue. */
+/** Used only by a job that advances to another queue. */
 const settledFor = upTo(1, { family: fc.record({ add: relatives }) });
-/** What moves slots, and who waits for them. */
+/** Steps that free slots, and jobs that wait for them. */
 function limitedStep(): fc.Arbitrary<Step> {
   const target = fc.record({ who, seen: oneOf<Seen>('any') });
   const onlyLatest = oneOf<Which>('latest');
   return fc.oneof(
     { weight: 4, arbitrary: items('add', limitedJob, 4) },
     { weight: 14, arbitrary: claim },
-    { weight: 10, arbitrary: items('settle', fc.record({ who, which: onlyLatest, said })) },
+    { weight: 10, arbitrary: items('settle', fc.record({ who, which: onlyLatest, outcome })) },
     { weight: 3, arbitrary: items('cancel', target) },
     { weight: 2, arbitrary: items('delete', fc.record({ who })) },
     { weight: 3, arbitrary: items('change', changes) },
@@ -255,18 +255,18 @@ function limitedStep(): fc.Arbitrary<Step> {
   ) as fc.Arbitrary<Step>;
 }
 
-/** Jobs of which much is told to few addresses, and which wait for the telling. */
-function toldStep(): fc.Arbitrary<Step> {
+/** Jobs with many webhook events to few addresses, and jobs that wait for these calls. */
+function webhookStep(): fc.Arbitrary<Step> {
   const target = fc.record({ who, seen: oneOf<Seen>('any') });
-  const toldTo = oneOf([toAll], [toAll], [toAll, toA], []);
-  const told = both(
-    fc.record({ who, queue: oneOf('x'), data: oneOf('1'), policy: both(fc.record({ hooks: toldTo }), ruled) }),
+  const webhooks = oneOf([toAll], [toAll], [toAll, toA], []);
+  const reportedJob = both(
+    fc.record({ who, queue: oneOf('x'), data: oneOf('1'), policy: both(fc.record({ hooks: webhooks }), ruled) }),
     upTo(1, { family: fc.record({ add: relatives }), draft: oneOf(true) }),
   );
-  const settled = fc.record({ who, which: oneOf<Which>('latest'), said });
+  const settled = fc.record({ who, which: oneOf<Which>('latest'), outcome });
   return fc.oneof(
-    { weight: 4, arbitrary: items('add', told, 3) },
-    { weight: 10, arbitrary: toldClaim },
+    { weight: 4, arbitrary: items('add', reportedJob, 3) },
+    { weight: 10, arbitrary: webhookClaim },
     { weight: 8, arbitrary: items('settle', both(settled, settledFor)) },
     { weight: 2, arbitrary: items('heartbeat', beat) },
     { weight: 4, arbitrary: items('cancel', both(target, upTo(1, { dependents: oneOf('cancel', 'leave') }))) },
@@ -283,7 +283,7 @@ function toldStep(): fc.Arbitrary<Step> {
 const toAll = { url: 'https://c/', on: ['start', 'progress', 'done', 'failed', 'cancelled'] } as const;
 const ruled = upTo(1, { onDependencyFailed: rule, retries: oneOf(1, 2) });
 const losing = upTo(3, { onLost: oneOf('requeue', 'fail', 'fail'), maxCrashes: oneOf(1, 2), onDependencyFailed: rule });
-const toldClaim = fc.record({
+const webhookClaim = fc.record({
   call: oneOf('claim'),
   worker,
   queues: oneOf(['x'], ['hooks'], ['hooks'], ['x', 'hooks']),
@@ -299,7 +299,7 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
   return fc.oneof(
     { weight: 5, arbitrary: items('add', newJob, Math.ceil(ids.length / 2)) },
     { weight: 14, arbitrary: claim },
-    { weight: 12, arbitrary: items('settle', both(fc.record({ who, which, said }), settledFor)) },
+    { weight: 12, arbitrary: items('settle', both(fc.record({ who, which, outcome }), settledFor)) },
     { weight: 3, arbitrary: items('heartbeat', beat) },
     { weight: 2, arbitrary: items('cancel', both(target, upTo(1, { dependents: oneOf('cancel', 'leave') }))) },
     { weight: 3, arbitrary: items('requeue', both(target, upTo(2, { queue, delayMs, steal: oneOf(true) }))) },
@@ -324,7 +324,9 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
 
 export function aProgram(profile: Profile): fc.Arbitrary<Program> {
   const step =
-    profile.steps === undefined ? anyStep(profile) : { limited: limitedStep, told: toldStep }[profile.steps]();
+    profile.steps === undefined
+      ? anyStep(profile)
+      : { limited: limitedStep, webhooks: webhookStep }[profile.steps]();
   const timed = fc.record({ wait: oneOf(...profile.waits), times: oneOf(1, 1, 1, 1, 2), step });
   const first = profile.steps === 'limited' ? beginLimited(profile) : [items('add', newJob, profile.ids.length)];
   const others = fc.array(timed, { maxLength: profile.maxSteps - 1, size: 'max' });

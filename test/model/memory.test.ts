@@ -1,4 +1,4 @@
-/** The memory store, held against the model. */
+/** Compares the memory store with the model. */
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { modelSuite } from './model-suite.ts';
 

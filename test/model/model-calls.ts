@@ -1,7 +1,7 @@
 /**
- * The mutating calls of the port, on the model. Each is what its documentation says, in the plainest words.
+ * The mutating calls of the port in the model, each in its plainest form.
  *
- * Must never import from core/operations: it exists to disagree with it.
+ * Must never import from core/operations: the model exists to detect its mistakes.
  */
 
 import type { HistoryRow } from '../../src/core/job/history.ts';
@@ -28,14 +28,24 @@ import type {
   Target,
   TargetResult,
 } from '../../src/core/ports/job-store.ts';
-import { type RefusalCode, type Refused, refuse } from '../../src/core/ports/refusal.ts';
+import { type RefusalCode, type Refused, refuse, refuseState } from '../../src/core/ports/refusal.ts';
 import type { Model } from './model.ts';
-import { equalsOf, fold } from './model-coalescing.ts';
-import { below, childrenOf, comeFree, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
-import { closeLine, tellProgress } from './model-webhooks.ts';
+import { coalesce, equalJobs } from './model-coalescing.ts';
+import {
+  changeOf,
+  childrenOf,
+  descendants,
+  findParents,
+  hasEnded,
+  markFreed,
+  notify,
+  removeEdge,
+  waitFor,
+} from './model-family.ts';
+import { addProgressJobs, closeSequence } from './model-webhooks.ts';
 
-const no = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
-const shutBy = (model: Model, queue: string): Refused | undefined => {
+const refuseJob = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
+const refusalOfQueue = (model: Model, queue: string): Refused | undefined => {
   const { state } = model.settings(queue);
   return state === 'down' || state === 'deleted' ? refuse(`queue-${state}`, `queue ${queue}`) : undefined;
 };
@@ -47,38 +57,38 @@ export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
   const known = model.get(input.id);
   if (known !== undefined) return answer('exists', known);
   const settings = model.settings(input.queue);
-  const shut = shutBy(model, input.queue);
-  if (shut !== undefined) return shut;
+  const refused = refusalOfQueue(model, input.queue);
+  if (refused !== undefined) return refused;
   const wanted = { id: input.id, unique: input.unique ?? null };
-  const rival = input.draft === true ? undefined : model.rivalOf(wanted, input.queue, now);
-  if (rival !== undefined) {
-    const change = life.replacedBy(rival, input, now);
-    if (change === undefined) return answer('duplicate', rival);
-    const wasBlocked = model.isBlocked(rival);
+  const holder = input.draft === true ? undefined : model.otherHolder(wanted, input.queue, now);
+  if (holder !== undefined) {
+    const change = life.replacedBy(holder, input, now);
+    if (change === undefined) return answer('duplicate', holder);
+    const wasBlocked = model.isBlocked(holder);
     model.become(change, now);
-    comeFree(model, rival.id, wasBlocked, now);
+    markFreed(model, holder.id, wasBlocked, now);
     return answer('replaced', change.job);
   }
   const parents = input.dependsOn === undefined ? [] : findParents(model, input, input.dependsOn);
   if ('ok' in parents) return parents;
-  const born = life.born(input, { now, seq: model.nextSeq(), settings });
-  model.become(born, now);
-  if (born.job.state === 'waiting') model.takeKey(born.job, now);
-  // As it is kept, with its turn.
+  const added = life.born(input, { now, seq: model.nextSeq(), settings });
+  model.become(added, now);
+  if (added.job.state === 'waiting') model.takeKey(added.job, now);
+  // The stored record, with its turn.
   waitFor(model, model.get(input.id) as Job, parents, now);
   return answer('added', model.get(input.id) as Job);
 }
 
 export function commit(model: Model, id: string, { now }: Moment): TargetResult {
   const job = model.get(id);
-  if (job === undefined) return no('not-found', id);
+  if (job === undefined) return refuseJob('not-found', id);
   if (job.state !== 'draft') return { ok: true, state: job.state };
-  const rival = model.rivalOf(job, job.queue, now);
-  if (rival !== undefined) return no('key-taken', id, rival.id);
+  const holder = model.otherHolder(job, job.queue, now);
+  if (holder !== undefined) return refuseJob('key-taken', id, holder.id);
   const change = life.committed(job, now);
   const wasBlocked = model.isBlocked(job);
   model.become(change, now);
-  comeFree(model, job.id, wasBlocked, now);
+  markFreed(model, job.id, wasBlocked, now);
   model.takeKey(change.job, now);
   return { ok: true, state: 'waiting' };
 }
@@ -86,7 +96,8 @@ export function commit(model: Model, id: string, { now }: Moment): TargetResult 
 export function claim(model: Model, request: ClaimRequest, moment: Moment): ClaimResult {
   const { worker, requestId, queues } = request;
   const last = model.claims.find((each) => each.worker === worker && each.requestId === requestId);
-  const jobs = last === undefined ? take(model, request, moment) : last.leases.flatMap((lease) => heldBy(model, lease));
+  const jobs =
+    last === undefined ? take(model, request, moment) : last.leases.flatMap((lease) => stillHeld(model, lease));
   if (last === undefined && jobs.length > 0) {
     const leases = jobs.map((job) => ({ id: job.id, token: job.lease.token }));
     model.claims = [...model.claims.filter((each) => each.worker !== worker), { worker, requestId, leases }];
@@ -95,7 +106,7 @@ export function claim(model: Model, request: ClaimRequest, moment: Moment): Clai
   return { jobs, now: moment.now, nextAt: times.length === 0 ? null : Math.min(...times) };
 }
 
-function heldBy(model: Model, { id, token }: { id: string; token: number }): readonly RunningJob[] {
+function stillHeld(model: Model, { id, token }: { id: string; token: number }): readonly RunningJob[] {
   const job = model.get(id);
   return life.holds(job, token) ? [job] : [];
 }
@@ -106,7 +117,7 @@ function take(model: Model, request: ClaimRequest, moment: Moment): readonly Run
   for (const queue of queues) {
     const settings = model.settings(queue);
     if (taken.length >= limit || settings.state !== 'up') continue;
-    overtake(model, queue, 1_000, moment);
+    expireLeases(model, queue, 1_000, moment);
     for (const job of model.ready(queue, moment.now)) {
       const used = taken.reduce(
         (room, each) => without(room, model.limits.needs(each)),
@@ -118,10 +129,10 @@ function take(model: Model, request: ClaimRequest, moment: Moment): readonly Run
       if (taken.length >= limit || !hasRoom || !isLeft) continue;
       const token = model.nextToken(job.id);
       const lease = { now: moment.now, token, worker, leaseMs: leaseMs ?? settings.leaseMs };
-      const equals = equalsOf(model, job, moment.now);
+      const equals = equalJobs(model, job, moment.now);
       const change = life.claimed(job, { ...lease, slots: model.limits.slots(job), folded: equals.length });
       model.become(change, moment.now);
-      fold(model, equals, model.get(job.id) as RunningJob, moment.now);
+      coalesce(model, equals, model.get(job.id) as RunningJob, moment.now);
       model.limits.started(job, moment.now);
       taken.push(model.get(job.id) as RunningJob);
     }
@@ -129,18 +140,19 @@ function take(model: Model, request: ClaimRequest, moment: Moment): readonly Run
   return taken;
 }
 
-export function overtake(model: Model, queue: string, limit: number, moment: Moment): number {
+export function expireLeases(model: Model, queue: string, limit: number, moment: Moment): number {
   const settings = model.settings(queue);
-  const over = model.running().filter((job) => job.queue === queue && life.isOvertakable(job, settings, moment));
+  const over = model.running().filter((job) => job.queue === queue && life.isExpired(job, settings, moment));
   const lost = over.slice(0, limit);
-  for (const job of lost) turn(model, life.lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
+  for (const job of lost)
+    applyAndNotify(model, life.lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
   return lost.length;
 }
 
-/** A job becomes something, and those who wait for it hear of it. */
-export function turn(model: Model, change: life.Transition, now: number): void {
+/** Applies a transition and notifies the jobs that wait for the job. */
+export function applyAndNotify(model: Model, change: life.Transition, now: number): void {
   const followers = model.become(change, now);
-  tell(model, [...newsOf(change.job), ...followers], now);
+  notify(model, [...changeOf(change.job), ...followers], now);
 }
 
 function nextTimes(model: Model, queue: string, now: number): readonly number[] {
@@ -154,130 +166,133 @@ function nextTimes(model: Model, queue: string, now: number): readonly number[] 
 
 export function heartbeat(model: Model, beat: Heartbeat, { now }: Moment): HeartbeatResult {
   const job = model.get(beat.id);
-  if (job === undefined) return no('not-found', beat.id);
-  if (!life.holds(job, beat.token)) return no('lease-lost', beat.id);
-  const next = life.beaten(job, beat, now);
+  if (job === undefined) return refuseJob('not-found', beat.id);
+  if (!life.holds(job, beat.token)) return refuseJob('lease-lost', beat.id);
+  const next = life.renewed(job, beat, now);
   model.keep(next);
   const { id, queue, state, lease } = next;
   if (beat.progress !== undefined || beat.started !== undefined) {
     model.events.push({ type: 'progress', id, queue, state });
   }
-  if (beat.progress !== undefined) tellProgress(model, job, next, now);
+  if (beat.progress !== undefined) addProgressJobs(model, job, next, now);
   const { until, cancelAskedAt, pauseAskedAt } = lease;
   return { ok: true, until, cancelAsked: cancelAskedAt !== null, pauseAsked: pauseAskedAt !== null };
 }
 
-export function settle(model: Model, said: Settlement, { now }: Moment): SettleResult {
-  const job = model.get(said.id);
-  if (job === undefined) return no('not-found', said.id);
-  if (life.holds(job, said.token)) {
-    const change = life.settled(job, said, model.settings(job.queue), now);
-    const ids = change.row.event === 'advanced' && said.kind === 'complete' ? said.next?.dependsOn : undefined;
+export function settle(model: Model, settlement: Settlement, { now }: Moment): SettleResult {
+  const job = model.get(settlement.id);
+  if (job === undefined) return refuseJob('not-found', settlement.id);
+  if (life.holds(job, settlement.token)) {
+    const change = life.settled(job, settlement, model.settings(job.queue), now);
+    const ids =
+      change.row.event === 'advanced' && settlement.kind === 'complete' ? settlement.next?.dependsOn : undefined;
     const parents = ids === undefined ? [] : findParents(model, { id: job.id, known: job }, ids);
     if ('ok' in parents) return parents;
-    turn(model, change, now);
+    applyAndNotify(model, change, now);
     waitFor(model, change.job, parents, now);
     return { ok: true, state: model.get(job.id)?.state as Job['state'] };
   }
   const rows = model.rows(job.id);
-  const ending = rows.filter((row) => row.token === said.token && isEnding(row)).at(-1);
-  if (ending !== undefined && life.isSameEnding(ending, said.kind)) return { ok: true, state: ending.state };
-  const late = life.lateRow(job, said, now);
+  const endRow = rows.filter((row) => row.token === settlement.token && endsAttempt(row)).at(-1);
+  if (endRow !== undefined && life.isSameSettlement(endRow, settlement.kind)) return { ok: true, state: endRow.state };
+  const late = life.lateRow(job, settlement, now);
   const known = rows.filter(({ event }) => event === 'late');
-  const isSaid = known.some(({ token, note }) => token === late.token && note === late.note);
-  if (known.length < 3 && !isSaid) model.note(job.id, late);
-  return no('lease-lost', job.id);
+  const isKnown = known.some(({ token, note }) => token === late.token && note === late.note);
+  if (known.length < 3 && !isKnown) model.appendRow(job.id, late);
+  return refuseJob('lease-lost', job.id);
 }
 
-function isEnding({ event }: HistoryRow): boolean {
+function endsAttempt({ event }: HistoryRow): boolean {
   return event !== 'claimed' && event !== 'late' && event !== 'cancel-asked';
 }
 
-/** The job that is meant, or why it cannot be. */
+/** Returns the addressed job, or a refusal. */
 function target(model: Model, { id, attempt }: Target): Job | Refused {
   const job = model.get(id);
-  if (job === undefined) return no('not-found', id);
-  return attempt === undefined || attempt === job.attempt ? job : no('moved-on', id);
+  if (job === undefined) return refuseJob('not-found', id);
+  return attempt === undefined || attempt === job.attempt ? job : refuseJob('moved-on', id);
 }
 
-const isNo = (answer: Job | Refused): answer is Refused => 'ok' in answer;
+const isRefusal = (answer: Job | Refused): answer is Refused => 'ok' in answer;
 
-export function cancel(model: Model, ask: Cancel, moment: Moment): CancelResult {
-  const job = target(model, ask);
-  if (isNo(job)) return job;
+export function cancel(model: Model, request: Cancel, moment: Moment): CancelResult {
+  const job = target(model, request);
+  if (isRefusal(job)) return job;
   if (job.state === 'cancelled') return { ok: true, outcome: 'cancelled' };
   const settings = model.settings(job.queue);
-  const isAbandoned = life.isHeld(job, settings, moment.now) || life.isOvertakable(job, settings, moment);
+  const isAbandoned = life.isHeld(job, settings, moment.now) || life.isExpired(job, settings, moment);
   if (isRunning(job) && job.lease.cancelAskedAt !== null && !isAbandoned) return { ok: true, outcome: 'asked' };
   const change = life.cancelled(job, { now: moment.now, isAbandoned });
-  if (typeof change === 'string') return no(change, job.id);
-  const waiting = childrenOf(model, job.seq).filter((child) => !isOver(child)).length;
-  if (waiting > 0 && ask.dependents === undefined) return refuseDependents(job.id, waiting);
-  const along = ask.dependents === 'cancel' ? below(model, job, (child) => !isOver(child)) : [];
-  const ends = along.map((child) => life.cancelled(child, { now: moment.now, isAbandoned: true }) as life.Transition);
+  if (typeof change === 'string') return refuseState(job, 'cancel');
+  const waiting = childrenOf(model, job.seq).filter((child) => !hasEnded(child)).length;
+  if (waiting > 0 && request.dependents === undefined) return refuseDependents(job.id, waiting);
+  const children = request.dependents === 'cancel' ? descendants(model, job, (child) => !hasEnded(child)) : [];
+  const ends = children.map(
+    (child) => life.cancelled(child, { now: moment.now, isAbandoned: true }) as life.Transition,
+  );
   for (const end of [change, ...ends]) {
     model.become(end, moment.now);
-    if (end.job.state === 'cancelled') closeLine(model, end.job, moment.now);
+    if (end.job.state === 'cancelled') closeSequence(model, end.job, moment.now);
   }
-  tell(
+  notify(
     model,
-    [change, ...ends].flatMap((end) => newsOf(end.job)),
+    [change, ...ends].flatMap((end) => changeOf(end.job)),
     moment.now,
   );
   return { ok: true, outcome: change.job.state === 'cancelled' ? 'cancelled' : 'asked' };
 }
 
-export function requeue(model: Model, ask: Requeue, { now }: Moment): TargetResult {
-  const job = target(model, ask);
-  if (isNo(job)) return job;
-  const queue = ask.queue ?? job.queue;
-  if (job.state === 'waiting' && job.queue === queue && ask.steal !== true) return { ok: true, state: 'waiting' };
-  const change = life.requeued(job, ask, { now, isHeld: life.isHeld(job, model.settings(job.queue), now) });
-  if (typeof change === 'string') return no(change, job.id);
-  const shut = job.queue === queue ? undefined : shutBy(model, queue);
-  if (shut !== undefined) return shut;
-  const rival = model.rivalOf(job, queue, now);
-  if (rival !== undefined) return no('key-taken', job.id, rival.id);
+export function requeue(model: Model, request: Requeue, { now }: Moment): TargetResult {
+  const job = target(model, request);
+  if (isRefusal(job)) return job;
+  const queue = request.queue ?? job.queue;
+  if (job.state === 'waiting' && job.queue === queue && request.steal !== true) return { ok: true, state: 'waiting' };
+  const change = life.requeued(job, request, { now, isHeld: life.isHeld(job, model.settings(job.queue), now) });
+  if (typeof change === 'string') return refuseState(job, 'requeue');
+  const refused = job.queue === queue ? undefined : refusalOfQueue(model, queue);
+  if (refused !== undefined) return refused;
+  const holder = model.otherHolder(job, queue, now);
+  if (holder !== undefined) return refuseJob('key-taken', job.id, holder.id);
   model.become(change, now);
   model.takeKey(change.job, now);
   return { ok: true, state: 'waiting' };
 }
 
-export function move(model: Model, ask: Move, { now }: Moment): TargetResult {
-  const job = target(model, ask);
-  if (isNo(job)) return job;
-  if (job.state !== 'running' && job.queue === ask.queue) return { ok: true, state: job.state };
-  const change = life.moved(job, ask, now);
-  if (typeof change === 'string') return no(change, job.id);
-  const shut = job.queue === ask.queue ? undefined : shutBy(model, ask.queue);
-  if (shut !== undefined) return shut;
-  const rival = model.holdsKey(job, now) ? model.rivalOf(job, ask.queue, now) : undefined;
-  if (rival !== undefined) return no('key-taken', job.id, rival.id);
+export function move(model: Model, request: Move, { now }: Moment): TargetResult {
+  const job = target(model, request);
+  if (isRefusal(job)) return job;
+  if (job.state !== 'running' && job.queue === request.queue) return { ok: true, state: job.state };
+  const change = life.moved(job, request, now);
+  if (typeof change === 'string') return refuseState(job, 'move');
+  const refused = job.queue === request.queue ? undefined : refusalOfQueue(model, request.queue);
+  if (refused !== undefined) return refused;
+  const holder = model.holdsKey(job, now) ? model.otherHolder(job, request.queue, now) : undefined;
+  if (holder !== undefined) return refuseJob('key-taken', job.id, holder.id);
   const wasBlocked = model.isBlocked(job);
   model.become(change, now);
-  comeFree(model, job.id, wasBlocked, now);
+  markFreed(model, job.id, wasBlocked, now);
   return { ok: true, state: change.job.state };
 }
 
-export function change(model: Model, ask: JobChanges, { now }: Moment): TargetResult {
-  const job = target(model, ask);
-  if (isNo(job)) return job;
-  const next = life.changed(job, ask, now);
-  if (typeof next === 'string') return no(next, job.id);
+export function change(model: Model, request: JobChanges, { now }: Moment): TargetResult {
+  const job = target(model, request);
+  if (isRefusal(job)) return job;
+  const next = life.changed(job, request, now);
+  if (typeof next === 'string') return refuseState(job, 'change');
   const wasBlocked = model.isBlocked(job);
-  const { add: more = [], remove: fewer = [] } = ask.dependsOn ?? {};
+  const { add: more = [], remove: fewer = [] } = request.dependsOn ?? {};
   const parents = findParents(model, { id: job.id, known: job }, more);
   if ('ok' in parents) return parents;
   for (const id of fewer.filter((each) => !more.includes(each))) {
     const parent = model.get(id);
-    if (parent !== undefined) part(model, job, parent);
+    if (parent !== undefined) removeEdge(model, job, parent);
   }
   link(model, next, parents, now);
-  comeFree(model, job.id, wasBlocked, now);
+  markFreed(model, job.id, wasBlocked, now);
   return { ok: true, state: model.get(job.id)?.state as Job['state'] };
 }
 
-/** The change is told before anything that follows from its new parents. */
+/** Emits the change before the effects of its new parents. */
 function link(model: Model, next: life.Transition, parents: readonly Job[], now: number): void {
   model.become(next, now);
   waitFor(model, next.job, parents, now);
@@ -285,14 +300,14 @@ function link(model: Model, next: life.Transition, parents: readonly Job[], now:
 
 export function remove(model: Model, id: string, { now }: Moment): TargetResult {
   const job = model.get(id);
-  if (job === undefined) return no('not-found', id);
-  if (job.state === 'running') return no('wrong-state', id);
+  if (job === undefined) return refuseJob('not-found', id);
+  if (job.state === 'running') return refuseState(job, 'delete');
   forget(model, job, now);
   return { ok: true, state: job.state };
 }
 
 export function forget(model: Model, job: Job, now: number): void {
-  if (!isOver(job)) closeLine(model, job, now);
+  if (!hasEnded(job)) closeSequence(model, job, now);
   model.forget(job);
-  tell(model, [{ id: job.id, seq: job.seq, how: 'was deleted' }], now);
+  notify(model, [{ id: job.id, seq: job.seq, how: 'was deleted' }], now);
 }

@@ -1,17 +1,20 @@
 /**
- * Coalescing on the model: equals are searched among all jobs, and what is folded into a job is found by its record.
+ * Coalescing in the model: equal jobs are searched among all jobs, and coalesced jobs are found by their record.
  *
- * It takes from the core what makes a job's key and what becomes of one job, and nothing of how equals are found.
+ * The model takes from the core how a key is made and what becomes of one job, and nothing of how equal jobs are found.
  */
 
 import type { Job, RunningJob } from '../../src/core/job/job.ts';
 import type { Transition } from '../../src/core/lifecycle/lifecycle.ts';
-import { coalesceKeyOf, foldedInto, followedLeader, MAX_FOLDED } from '../../src/core/limits/coalesce.ts';
+import { coalescedInto, coalesceKeyOf, followedLeader, MAX_FOLDED } from '../../src/core/limits/coalesce.ts';
 import type { Model } from './model.ts';
-import { comeFree, type News, newsOf } from './model-family.ts';
+import { changeOf, markFreed, type ParentChange } from './model-family.ts';
 
-/** Those that go with a job when it starts. One that stood in line before the queue went by these fields has no such key. */
-export function equalsOf(model: Model, job: Job, now: number): readonly Job[] {
+/**
+ * Returns the jobs to coalesce into a job that starts. A job that became claimable before the queue named these fields
+ * has no such key.
+ */
+export function equalJobs(model: Model, job: Job, now: number): readonly Job[] {
   const settings = model.settings(job.queue);
   const key = coalesceKeyOf(job, settings);
   if (key === null) return [];
@@ -22,15 +25,20 @@ export function equalsOf(model: Model, job: Job, now: number): readonly Job[] {
   return equals.sort((a, b) => a.runAt - b.runAt || a.seq - b.seq).slice(0, MAX_FOLDED);
 }
 
-export function fold(model: Model, jobs: readonly Job[], leader: RunningJob, now: number): void {
+export function coalesce(model: Model, jobs: readonly Job[], leader: RunningJob, now: number): void {
   for (const job of jobs) {
-    model.become(foldedInto(job, leader.id, now), now);
+    model.become(coalescedInto(job, leader.id, now), now);
     if (job.unique?.until === 'started') model.releaseKey(job);
   }
 }
 
-/** What was folded into a job whose attempt has ended follows it. Answers what others must hear of it. */
-export function follow(model: Model, before: Job, { job: leader, row }: Transition, now: number): readonly News[] {
+/** Applies the end of a leader's attempt to the jobs coalesced into it. Returns their changes. */
+export function follow(
+  model: Model,
+  before: Job,
+  { job: leader, row }: Transition,
+  now: number,
+): readonly ParentChange[] {
   if (before.state !== 'running' || leader.state === 'running') return [];
   const folded = model.jobs.filter((job) => job.state === 'waiting' && job.foldedInto === leader.id);
   return folded
@@ -38,9 +46,9 @@ export function follow(model: Model, before: Job, { job: leader, row }: Transiti
     .flatMap((job) => {
       const change = followedLeader(job, leader, row.event, now);
       model.become(change, now);
-      comeFree(model, job.id, true, now);
+      markFreed(model, job.id, true, now);
       const isBack = change.job.state === 'waiting';
       if (isBack && job.unique?.until === 'started') model.takeKey(change.job, now);
-      return newsOf(change.job);
+      return changeOf(change.job);
     });
 }

@@ -1,16 +1,17 @@
 /**
- * Limits on the model: each is counted afresh from what runs. Nothing is parked here, so nothing can be forgotten.
+ * Limits in the model: each is counted afresh from the running jobs. Nothing is parked here, so nothing can be
+ * forgotten.
  *
- * It takes from the core which throttles a job has and how a rate counts, and nothing of how jobs wait for them.
+ * The model takes from the core which throttles a job has and how a rate counts, and nothing of how jobs wait for them.
  */
 import type { Job } from '../../src/core/job/job.ts';
 import type { Transition } from '../../src/core/lifecycle/lifecycle.ts';
-import { rateAfter, rateFitted, rateNextAt, rateRoom } from '../../src/core/limits/rate.ts';
+import { clampedRateAt, rateAfter, rateNextAt, rateRoom } from '../../src/core/limits/rate.ts';
 import { needsOf } from '../../src/core/limits/resources.ts';
 import { keyOf, readAddress, throttlesOf } from '../../src/core/limits/throttle.ts';
 import type { Model } from './model.ts';
 
-const ENTERING = ['added', 'committed', 'advanced', 'requeued', 'moved'];
+const ENTRY_EVENTS = ['added', 'committed', 'advanced', 'requeued', 'moved'];
 
 export class ModelLimits {
   readonly #model: Model;
@@ -22,7 +23,7 @@ export class ModelLimits {
     this.#model = model;
   }
 
-  /** Where keys take no turns none are remembered, and where there is no rate, nothing of it. */
+  /** Drops the turns of a queue without keys, and the state of a queue without a rate. */
   changed(queue: string, now: number): void {
     const { keys, rate } = this.#model.settings(queue);
     if (rate === null) delete this.#rates[queue];
@@ -32,11 +33,11 @@ export class ModelLimits {
     for (const line of Object.keys(this.#last)) if (line.startsWith(`${queue} `)) delete this.#last[line];
   }
 
-  /** Nothing of a rate is used up for longer than its period. */
+  /** Clamps the state of a rate: it reaches at most one period ahead. */
   fitRate(queue: string, now: number): void {
     const { rate } = this.#model.settings(queue);
     const at = this.#rates[queue];
-    if (rate !== null && at !== undefined) this.#rates[queue] = rateFitted(rate, at, now);
+    if (rate !== null && at !== undefined) this.#rates[queue] = clampedRateAt(rate, at, now);
   }
 
   slots(job: Job): readonly string[] {
@@ -47,7 +48,7 @@ export class ModelLimits {
     return needsOf(job, this.#model.settings(job.queue));
   }
 
-  /** Whether each of its throttles has a slot left. */
+  /** Returns whether each of its throttles has a slot left. */
   hasRoom(job: Job): boolean {
     return this.slots(job).every((address) => {
       const held = this.#model.running().filter((other) => other.slots.includes(address)).length;
@@ -55,7 +56,7 @@ export class ModelLimits {
     });
   }
 
-  /** How many jobs the queue's own limits let start. */
+  /** Returns how many jobs the queue's own limits let start. */
   roomIn(queue: string, now: number): number {
     const { maxRunning, rate } = this.#model.settings(queue);
     const places = (maxRunning ?? Number.POSITIVE_INFINITY) - this.#model.in(queue, 'running').length;
@@ -74,9 +75,9 @@ export class ModelLimits {
     return at === null ? [] : [at];
   }
 
-  /** One that enters a queue stands behind the last of its key, but never before what was served. */
-  inLine({ job, row }: Transition): Job {
-    if (job.state !== 'waiting' || !ENTERING.includes(row.event)) return job;
+  /** Gives a job that enters a queue the turn after the last of its key, but none that was served. */
+  enterQueue({ job, row }: Transition): Job {
+    if (job.state !== 'waiting' || !ENTRY_EVENTS.includes(row.event)) return job;
     const settings = this.#model.settings(job.queue);
     if (settings.keys === null) return { ...job, turn: 0 };
     const line = `${job.queue} ${keyOf(job, settings) ?? ''}`;

@@ -1,4 +1,4 @@
-/** Workers and maintenance, on the model. Must never import from core/operations, as its neighbour must not. */
+/** Workers and maintenance in the model. Must never import from core/operations. */
 
 import { ENDED_STATES, type Job } from '../../src/core/job/job.ts';
 import type { Moment } from '../../src/core/lifecycle/clock.ts';
@@ -7,14 +7,14 @@ import type { EndWorker, EndWorkerResult, MaintenanceResult, WorkerBeat } from '
 import { type Refused, refuse } from '../../src/core/ports/refusal.ts';
 import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../src/core/settings/settings.ts';
 import type { Model } from './model.ts';
-import { forget, overtake, turn } from './model-calls.ts';
+import { applyAndNotify, expireLeases, forget } from './model-calls.ts';
 
 export function keepWorker(model: Model, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
   const known = model.workers.find(({ id }) => id === beat.id);
   if (beat.kind === 'renew' && known === undefined) return refuse('worker-lost', `worker ${beat.id}`);
-  const { kind: _kind, leaseMs, ...said } = beat;
+  const { kind: _kind, leaseMs, ...registration } = beat;
   const until = now + leaseMs;
-  const worker = { ...said, registeredAt: known?.registeredAt ?? now, seenAt: now, until };
+  const worker = { ...registration, registeredAt: known?.registeredAt ?? now, seenAt: now, until };
   model.workers = [...model.workers.filter(({ id }) => id !== beat.id), worker];
   return { ok: true, until };
 }
@@ -23,7 +23,8 @@ export function endWorker(model: Model, { id, kind }: EndWorker, { now }: Moment
   const held = kind === 'fail' ? model.running().filter((job) => job.lease.worker === id) : [];
   const isKnown = model.workers.some((worker) => worker.id === id);
   if (!isKnown && held.length === 0) return refuse('worker-lost', `worker ${id}`);
-  for (const job of held) turn(model, lost(job, model.settings(job.queue), now, 'its worker was failed'), now);
+  for (const job of held)
+    applyAndNotify(model, lost(job, model.settings(job.queue), now, 'its worker was failed'), now);
   forgetWorker(model, id);
   return { ok: true, returned: held.length };
 }
@@ -39,7 +40,7 @@ export function maintain(model: Model, limit: number, queues: readonly string[],
   const upTo = (jobs: readonly Job[]): number => {
     const before = left;
     for (const { id, state } of jobs.slice(0, left)) {
-      // One that waited for another of them has failed with it, and is no longer what was to go.
+      // A job that waited for another of them has failed with it, and no longer matches.
       const job = model.get(id);
       if (job?.state !== state) continue;
       forget(model, job, now);
@@ -49,7 +50,7 @@ export function maintain(model: Model, limit: number, queues: readonly string[],
   };
   let overtaken = 0;
   for (const queue of queues) {
-    const returned = overtake(model, queue, left, moment);
+    const returned = expireLeases(model, queue, left, moment);
     overtaken += returned;
     left -= returned;
   }
@@ -61,18 +62,18 @@ export function maintain(model: Model, limit: number, queues: readonly string[],
   return { overtaken, expiredDrafts, pruned, results: 0, forgottenWorkers: gone.length, more: left === 0 };
 }
 
-/** The newest that fit together stay. */
+/** Keeps the newest jobs that fit together. */
 function overBytes(ended: readonly Job[], most: number): readonly Job[] {
   const bytes = (jobs: readonly Job[]): number =>
     jobs.reduce(
       (sum, { data, result, checkpoint }) => sum + Buffer.byteLength(`${data}${result ?? ''}${checkpoint ?? ''}`),
       0,
     );
-  const first = ended.findIndex((_, place) => bytes(ended.slice(place)) <= most);
+  const first = ended.findIndex((_, index) => bytes(ended.slice(index)) <= most);
   return ended.slice(0, first === -1 ? ended.length : first);
 }
 
-/** Too old goes first; only when nothing is too old does what is too many go, and then what is too large together. */
+/** Deletes by age first; only if nothing is too old by count, and then by bytes. */
 function pruneQueue(model: Model, queue: string, now: number, upTo: (jobs: readonly Job[]) => number): number {
   let pruned = 0;
   for (const state of ENDED_STATES) {

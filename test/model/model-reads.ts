@@ -1,4 +1,4 @@
-/** The looks of the port, on the model: each searches all there is. */
+/** The reads of the port in the model: each searches everything. */
 import { ENDED_STATES, JOB_STATES, type Job } from '../../src/core/job/job.ts';
 import { labelOf } from '../../src/core/job/label.ts';
 import type { FailureGroup, JobQuery, QueueCounts, StateCounts, WorkerRecord } from '../../src/core/ports/job-store.ts';
@@ -6,7 +6,7 @@ import type { Held, QueueStorage } from '../../src/core/statistics/storage.ts';
 import type { Model } from './model.ts';
 import { trendOf } from './model-statistics.ts';
 
-/** A whole list; pages are for whoever compares. */
+/** Returns a whole list; the comparison splits it into pages. */
 export function list(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, now: number): readonly Job[] {
   if (query.order === 'claim') return model.ready(query.queue ?? '', now);
   return model.jobs.filter((job) => isWanted(model, query, job, now)).sort((a, b) => b.seq - a.seq);
@@ -32,7 +32,7 @@ function isWanted(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, job: J
 
 function nameOf(model: Model, job: Job, now: number): string {
   const { label } = labelOf(job, model.settings(job.queue), now);
-  // No worker of the model's programs says that it offers anything.
+  // Workers in the programs of the model register no capacity.
   const isFree = model.limits.needs(job) === '' && model.limits.roomIn(job.queue, now) > 0 && model.limits.hasRoom(job);
   return label === 'ready' && !isFree ? 'throttled' : label;
 }
@@ -86,7 +86,7 @@ export function failures(model: Model, queues: readonly string[], now: number): 
 
 const endOf = (job: Job): number => (ENDED_STATES.some((state) => state === job.state) ? (job.endedAt ?? 0) : 0);
 
-/** Sorted by id, and so are the ids of what they run. */
+/** Sorted by id, and so are the ids of their jobs. */
 export function workers(model: Model, now: number): readonly WorkerRecord[] {
   const known = [...model.workers].sort((a, b) => (a.id < b.id ? -1 : 1));
   return known.map((worker) => {

@@ -1,6 +1,6 @@
 /**
- * What the statistics should be, on the model: every fact is remembered and counted afresh. Must never import from
- * core/operations, nor what is measured or how it is added up.
+ * The expected statistics in the model: every fact is kept and counted afresh. Must never import from core/operations,
+ * nor the core's measurements and aggregates.
  */
 
 import type { HistoryRow } from '../../src/core/job/history.ts';
@@ -28,7 +28,7 @@ export interface Fact {
   readonly group: string | null;
 }
 
-/** What a row of history tells of a job that was so before it. */
+/** Returns the fact in a history row, given the job before it. */
 export function factOf(before: Job, after: Job, row: HistoryRow): Fact | null {
   const { queue, tags, lease } = before;
   const base = { queue, tags, at: row.at, day: Math.floor(row.at / DAY_MS), ends: [], group: null };
@@ -53,7 +53,7 @@ export function factOf(before: Job, after: Job, row: HistoryRow): Fact | null {
   return { ...base, worker, ends, group: isGrouped ? (after.failure?.group ?? null) : null };
 }
 
-/** Of every queue and day that is still kept. */
+/** Returns the statistics of every queue and day that is still kept. */
 export function statistics(model: Model, by: By, now: number): readonly DayStatistics[] {
   const cells = new Map<string, { queue: string; day: number; of: string; facts: Fact[] }>();
   for (const fact of model.facts) {
@@ -67,7 +67,7 @@ export function statistics(model: Model, by: By, now: number): readonly DayStati
   }
   const today = Math.floor(now / DAY_MS);
   const kept = [...cells.values()].filter(
-    // A clock that was set back has days that are still to come: they are there again when it has caught up.
+    // After a step back of the clock there are days in the future: they return when it has caught up.
     ({ queue, day }) => day <= today && day > today - model.settings(queue).statsDays,
   );
   kept.sort((a, b) => order(a.queue, b.queue) || a.day - b.day || order(a.of, b.of));
@@ -87,7 +87,7 @@ export function statistics(model: Model, by: By, now: number): readonly DayStati
   });
 }
 
-/** What ended, by queue and hour, from a time on. */
+/** Returns the ends by queue and hour, from a time on. */
 export function hourly(model: Model, from: number, now: number): readonly SeriesPoint[] {
   const hourOf = (at: number): number => Math.floor(at / HOUR_MS);
   const isKept = (at: number): boolean => hourOf(at) <= hourOf(now) && hourOf(at) > hourOf(now) - KEPT_HOURS;
@@ -103,7 +103,7 @@ export function hourly(model: Model, from: number, now: number): readonly Series
   return points.sort((a, b) => order(a.queue, b.queue) || a.at - b.at);
 }
 
-/** The days of a failure group. */
+/** Returns the days of a failure group. */
 export function trendOf(
   model: Model,
   { queue, group, now }: { queue: string; group: string; now: number },
@@ -147,7 +147,7 @@ function spreadOf(facts: readonly Fact[], what: 'wait' | 'run', hasBuckets: bool
   return { count, mean, variance: count < 2 ? 0 : squares / (count - 1), histogram: hasBuckets ? histogram : null };
 }
 
-/** Sums of doubles depend on their order: what is as near as that is the same. */
+/** Sums of doubles depend on their order: values within that error count as equal. */
 export function nearly(expected: readonly DayStatistics[], actual: readonly DayStatistics[]): readonly DayStatistics[] {
   const near = (ours: SpreadView | undefined, theirs: SpreadView): SpreadView =>
     ours === undefined
@@ -157,10 +157,10 @@ export function nearly(expected: readonly DayStatistics[], actual: readonly DayS
           mean: nearer(ours.mean, theirs.mean),
           variance: nearer(ours.variance, theirs.variance, lossOf(ours)),
         };
-  return actual.map((each, place) => ({
+  return actual.map((each, index) => ({
     ...each,
-    wait: near(expected[place]?.wait, each.wait),
-    run: near(expected[place]?.run, each.run),
+    wait: near(expected[index]?.wait, each.wait),
+    run: near(expected[index]?.run, each.run),
   }));
 }
 
@@ -168,7 +168,7 @@ function nearer(ours: number, theirs: number, loss = 0): number {
   return Math.abs(ours - theirs) <= 1e-9 * Math.max(1, Math.abs(ours)) + loss ? ours : theirs;
 }
 
-/** What the differences of numbers that are large and near to one another lose of a double, each time one is added. */
+/** Returns the precision that a double loses in differences of large and close numbers, for each addition. */
 function lossOf({ count, mean, variance }: SpreadView): number {
   return 8 * count * Number.EPSILON * Math.abs(mean) * Math.sqrt(Math.max(1, variance));
 }

@@ -1,9 +1,9 @@
 /**
- * What a store should answer, worked out the naive way: arrays that are searched and sorted afresh each time.
+ * The expected behaviour of a store, computed naively: arrays that are searched and sorted afresh each time.
  *
- * It takes from the core what becomes of one job (`lifecycle.ts`, `clock.ts`, `label.ts`), and nothing of how jobs
- * are found, ordered, kept or remembered, so that a mistake in the operations or in a table cannot be its own.
- * Tokens and insertion numbers are the model's; whoever compares translates them.
+ * The model takes from the core what becomes of one job (`lifecycle.ts`, `clock.ts`, `label.ts`), and nothing of how
+ * jobs are found, ordered or stored, so that it cannot share a mistake of the operations or of a table. Tokens and
+ * insertion numbers are the model's own; the comparison translates them.
  */
 
 import type { HistoryRow } from '../../src/core/job/history.ts';
@@ -21,10 +21,10 @@ import { coalesceKeyOf } from '../../src/core/limits/coalesce.ts';
 import type { StoreEvent, WorkerRecord } from '../../src/core/ports/job-store.ts';
 import { EVERY_QUEUE, type QueueSettings, settingsOf } from '../../src/core/settings/settings.ts';
 import { follow } from './model-coalescing.ts';
-import type { News } from './model-family.ts';
+import type { ParentChange } from './model-family.ts';
 import { ModelLimits } from './model-limits.ts';
 import { type Fact, factOf } from './model-statistics.ts';
-import { tellHooks } from './model-webhooks.ts';
+import { addWebhookJobs } from './model-webhooks.ts';
 import { ALL_QUEUES } from './program.ts';
 
 interface HeldKey {
@@ -33,7 +33,7 @@ interface HeldKey {
   readonly until: number;
 }
 
-/** From a parent to a child, by insertion numbers. */
+/** An edge from a parent to a child, by insertion numbers. */
 export interface Edge {
   readonly from: number;
   readonly to: number;
@@ -54,18 +54,18 @@ export interface ModelOptions {
   readonly startAt: number;
 }
 
-/** Everything a store knows, in lists. The calls are in `model-calls.ts` and `model-looks.ts`. */
+/** Everything a store holds, in lists. The calls are in `model-calls.ts` and `model-reads.ts`. */
 export class Model {
   jobs: readonly Job[] = [];
   edges: readonly Edge[] = [];
   claims: readonly Remembered[] = [];
   workers: readonly KnownWorker[] = [];
   readonly events: StoreEvent[] = [];
-  /** What the statistics are made of. */
+  /** The facts from which statistics are computed. */
   readonly facts: Fact[] = [];
   /** Every token given so far, in order. */
   readonly tokens: { readonly id: string; readonly token: number }[] = [];
-  /** All ids that jobs can be given. */
+  /** All ids that programs give to jobs. */
   readonly #ids: readonly string[];
   now: number;
   readonly #isGuarded: boolean;
@@ -83,17 +83,17 @@ export class Model {
     this.now = startAt;
   }
 
-  /** All ids that jobs can have: those, and what hooks have written. */
+  /** All ids that jobs can have: those of programs, and those of webhook jobs. */
   get ids(): readonly string[] {
     const written = this.jobs.map(({ id }) => id).filter((id) => !this.#ids.includes(id));
     return [...this.#ids, ...written];
   }
 
-  /** The moment of a call. A look leaves no trace in the clock's memory. */
-  moment(kind: 'call' | 'look'): Moment {
+  /** The time of a call. A read leaves no trace in the clock's memory. */
+  moment(kind: 'call' | 'read'): Moment {
     if (!this.#isGuarded) return { now: this.now, gap: NO_GAP };
     const reading = readClock(this.#clock, this.now);
-    if (kind === 'look') return reading;
+    if (kind === 'read') return reading;
     this.#clock = reading.memory;
     if (reading.hasSteppedBack) {
       const time = { from: reading.now, now: reading.now };
@@ -107,7 +107,7 @@ export class Model {
   }
 
   setQueue(queue: string, settings: Partial<QueueSettings>): void {
-    const { now } = this.moment('look');
+    const { now } = this.moment('read');
     this.#settings[queue] = settings;
     for (const each of queue === EVERY_QUEUE ? ALL_QUEUES : [queue]) this.#limits.changed(each, now);
     this.events.push({ type: 'queue', id: '', queue, state: null });
@@ -129,19 +129,19 @@ export class Model {
     return this.jobs.filter(isRunning).sort((a, b) => a.lease.until - b.lease.until || a.seq - b.seq);
   }
 
-  /** What a claim would start, in its order. */
+  /** The jobs that a claim would start, in claim order. */
   ready(queue: string, now: number): readonly Job[] {
     const due = this.in(queue, 'waiting').filter((job) => job.runAt <= now && !this.isBlocked(job));
     return this.settings(queue).state === 'up' ? due.sort(claimOrder) : [];
   }
 
-  /** Waits for a job that is not done, or that it is folded into. */
+  /** Returns whether the job waits for a job that is not done, or that it is coalesced into. */
   isBlocked({ seq, state, foldedInto }: Job): boolean {
     const isBehind = foldedInto !== null || this.edges.some((edge) => edge.to === seq && edge.isOpen);
     return state === 'waiting' && isBehind;
   }
 
-  /** The numbers in the records, as the edges have it. A job that is gone is not bad: there is no open edge from it. */
+  /** Computes the counts in the records from the edges. A deleted job does not count as bad: it has no open edge. */
   recount(): void {
     const bad = this.jobs.filter(({ state }) => state === 'failed' || state === 'cancelled').map(({ seq }) => seq);
     this.jobs = this.jobs.map((job) => {
@@ -158,7 +158,7 @@ export class Model {
     });
   }
 
-  /** What stands in the way of a job that is ready. */
+  /** The limits that keep a ready job from starting. */
   get limits(): ModelLimits {
     return this.#limits;
   }
@@ -178,21 +178,21 @@ export class Model {
     return token;
   }
 
-  /** A job's next record, with all that follows from it. Answers what others must hear of those that were folded into it. */
-  become(transition: Transition, now: number): readonly News[] {
+  /** Applies a transition with all its effects. Returns the changes of jobs that were coalesced into this one. */
+  become(transition: Transition, now: number): readonly ParentChange[] {
     const { row } = transition;
-    const inLine = this.#limits.inLine(transition);
-    const stands = inLine.state === 'waiting' && !this.isBlocked(inLine);
-    const coalesceKey = stands ? coalesceKeyOf(inLine, this.settings(inLine.queue)) : null;
-    const job = { ...inLine, coalesceKey };
+    const entered = this.#limits.enterQueue(transition);
+    const isClaimable = entered.state === 'waiting' && !this.isBlocked(entered);
+    const coalesceKey = isClaimable ? coalesceKeyOf(entered, this.settings(entered.queue)) : null;
+    const job = { ...entered, coalesceKey };
     const before = this.get(job.id);
     const fact = before === undefined ? null : factOf(before, job, row);
     if (fact !== null) this.facts.push(fact);
     this.keep(job);
-    this.note(job.id, row);
+    this.appendRow(job.id, row);
     this.events.push({ type: row.event, id: job.id, queue: job.queue, state: job.state });
     if (before !== undefined) this.#followKey(before, job, now);
-    tellHooks(this, job, row, now);
+    addWebhookJobs(this, job, row, now);
     return before === undefined ? [] : follow(this, before, { job, row }, now);
   }
 
@@ -201,8 +201,8 @@ export class Model {
     this.recount();
   }
 
-  /** A hundred rows at the most: the first, and the latest of the others. */
-  note(id: string, row: HistoryRow): void {
+  /** Keeps at most a hundred rows: the first, and the latest of the others. */
+  appendRow(id: string, row: HistoryRow): void {
     const [first, ...others] = [...this.rows(id), row];
     const kept = [first as HistoryRow, ...others.slice(-99)];
     this.#rows = [...this.#rows.filter((each) => each.id !== id), ...kept.map((each) => ({ id, row: each }))];
@@ -217,8 +217,8 @@ export class Model {
     this.events.push({ type: 'deleted', id: job.id, queue: job.queue, state: job.state });
   }
 
-  /** Whoever else holds the key that this job wants in that queue. */
-  rivalOf({ id, unique }: Pick<Job, 'id' | 'unique'>, queue: string, now: number): Job | undefined {
+  /** Returns another job that holds the key which this job wants in that queue. */
+  otherHolder({ id, unique }: Pick<Job, 'id' | 'unique'>, queue: string, now: number): Job | undefined {
     if (unique === null) return undefined;
     const held = this.#keyAt(keyAddress(unique, queue), now);
     return held === undefined || held.id === id ? undefined : this.get(held.id);
@@ -240,18 +240,18 @@ export class Model {
     this.#keys = this.#keys.filter((key) => key.id !== id);
   }
 
-  /** From whoever holds it. */
-  passKey({ id, unique, queue }: Job): void {
+  /** Takes the key from any holder. */
+  transferKey({ id, unique, queue }: Job): void {
     if (unique === null) return;
     const address = keyAddress(unique, queue);
     const others = this.#keys.filter((key) => key.address !== address);
     this.#keys = [...others, { address, id, until: Number.POSITIVE_INFINITY }];
   }
 
-  /** The key that a job holds, or that is free, goes to another one. */
-  leaveKeyTo(heir: Job, holder: Job): void {
-    const rival = this.rivalOf(holder, holder.queue, Number.NEGATIVE_INFINITY);
-    if (rival === undefined) this.passKey(heir);
+  /** Passes a key that is free, or that this job holds, to another job. */
+  inheritKey(heir: Job, holder: Job): void {
+    const other = this.otherHolder(holder, holder.queue, Number.NEGATIVE_INFINITY);
+    if (other === undefined) this.transferKey(heir);
   }
 
   #keyAt(address: string, now: number): HeldKey | undefined {

@@ -1,4 +1,4 @@
-/** The Redis store, held against the model: its scripts restate the lifecycle, and here it shows whether they do. */
+/** Compares the Redis store with the model: its Lua restates the lifecycle, and this suite holds the two equal. */
 import { freshRedis } from '../contract/open-redis.ts';
 import { describeWithRedis } from '../support/redis-server.ts';
 import { modelSuite } from './model-suite.ts';

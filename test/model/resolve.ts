@@ -1,4 +1,4 @@
-/** Turns a step into the call it means now: tokens, attempts and times are known only while the program runs. */
+/** Turns a step into its present call: tokens, attempts and times are known only while the program runs. */
 import { isEnded, JOB_STATES, type JobState } from '../../src/core/job/job.ts';
 import type { CallArgument, CallName } from '../../src/core/operations/perform.ts';
 import type { ClaimRequest, JobQuery } from '../../src/core/ports/job-store.ts';
@@ -15,7 +15,7 @@ export type Call =
   | { readonly name: 'throttle'; readonly throttle: string; readonly max: number | null }
   | { readonly name: 'settings'; readonly queue: string; readonly settings: Partial<QueueSettings> };
 
-/** For which jobs each call is meant; a step that is about one of them mostly picks one of these. */
+/** The states of jobs that suit each call; a step mostly picks one of these. */
 const FITTING: Readonly<Record<string, readonly (JobState | 'none')[]>> = {
   add: ['none'],
   commit: ['draft'],
@@ -29,8 +29,8 @@ const FITTING: Readonly<Record<string, readonly (JobState | 'none')[]>> = {
 };
 
 /**
- * What is done before a step that would otherwise find nothing to do: a settlement needs a job that runs, a claim one
- * that waits. It makes programs deep rather than long.
+ * A preparation for a step that would otherwise have no effect: a settlement needs a running job, a claim a waiting
+ * one. It makes programs deep rather than long.
  */
 export function prepare(step: Step, model: Model, freshRequest: () => string): Call | null {
   const isThere = (...states: readonly JobState[]): boolean => model.jobs.some(({ state }) => states.includes(state));
@@ -82,18 +82,18 @@ interface AnyItem {
   readonly which?: Which;
   readonly seen?: Seen;
   readonly runIn?: number;
-  readonly said?: Said;
+  readonly outcome?: Said;
   readonly family?: Family;
 }
 
-/** One item of a call in bulk; the ids alone where the call wants no more. */
+/** One item of a bulk call; only the id if the call takes ids. */
 function itemOf(call: string, item: AnyItem, model: Model): unknown {
-  const { who, which, seen, runIn, said, family, ...rest } = item;
+  const { who, which, seen, runIn, outcome, family, ...rest } = item;
   const id = idOf(model, who, FITTING[call] ?? []);
   if (call === 'commit' || call === 'delete') return id;
   return {
     ...rest,
-    ...(family === undefined ? said : withFamily(call, familyOf(model, family), said)),
+    ...(family === undefined ? outcome : withFamily(call, familyOf(model, family), outcome)),
     id,
     ...(which === undefined ? {} : { token: tokenOf(model, id, which) }),
     ...(seen === undefined ? {} : attemptOf(model, id, seen)),
@@ -111,12 +111,12 @@ function familyOf(model: Model, { add, remove }: Family): Ids {
   return { ...(add === undefined ? {} : { add: ids(add) }), ...(remove === undefined ? {} : { remove: ids(remove) }) };
 }
 
-/** Where each call says whom to wait for. */
-function withFamily(call: string, ids: Ids, said: Said | undefined): object {
+/** Puts the dependencies where each call expects them. */
+function withFamily(call: string, ids: Ids, outcome: Said | undefined): object {
   if (call === 'change') return { dependsOn: ids };
   if (call === 'add') return { dependsOn: ids.add };
-  const next = said?.kind === 'complete' ? said.next : undefined;
-  return next === undefined ? { ...said } : { ...said, next: { ...next, dependsOn: ids.add } };
+  const next = outcome?.kind === 'complete' ? outcome.next : undefined;
+  return next === undefined ? { ...outcome } : { ...outcome, next: { ...next, dependsOn: ids.add } };
 }
 
 function idOf(model: Model, { of, nth }: Who, fitting: readonly string[]): string {

@@ -1,7 +1,8 @@
 /**
- * Three processes on one SQLite file, held against the model: what one of them knows by heart must never be stale.
+ * Compares three processes on one SQLite file with the model: a cache of one process must never be stale.
  *
- * Not with a clock that is set back: a process that only looks need not know to the millisecond what others have seen.
+ * Not with a clock that is set back: a process that only reads need not know to the millisecond which time others have
+ * used.
  */
 import { removeFoldersAtTheEnd } from '../contract/open-sqlite.ts';
 import { openOnThreeProcesses } from '../contract/three-processes.ts';
@@ -11,5 +12,5 @@ removeFoldersAtTheEnd();
 modelSuite('the SQLite store of three processes', openOnThreeProcesses(), {
   profiles: ['few jobs', 'many jobs'],
   share: 0.1,
-  isDeafToProgress: true,
+  ignoresProgress: true,
 });

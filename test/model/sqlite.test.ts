@@ -1,4 +1,4 @@
-/** The SQLite store, held against the model. */
+/** Compares the SQLite store with the model. */
 import { openFreshSqlite, removeFoldersAtTheEnd } from '../contract/open-sqlite.ts';
 import { modelSuite } from './model-suite.ts';
 

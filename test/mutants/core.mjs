@@ -21,8 +21,8 @@ export const core = [
   {
     name: 'a freed slot unparks no job',
     file: 'src/core/operations/throttles.ts',
-    find: 'for (const address of before.slots) freed(table, address);',
-    replace: 'void freed;',
+    find: 'for (const address of before.slots) slotFreed(table, address);',
+    replace: 'void slotFreed;',
     suites: memory,
   },
   {
@@ -35,14 +35,14 @@ export const core = [
   {
     name: 'a ready job that leaves without a slot does not unpark the next',
     file: 'src/core/operations/throttles.ts',
-    find: "if (before.state === 'waiting' && after.state !== 'running') passOn(table, before);",
+    find: "if (before.state === 'waiting' && after.state !== 'running') unparkBehind(table, before);",
     replace: '',
     suites: memory,
   },
   {
     name: 'a job that is parked under another throttle blocks the others of this one',
     file: 'src/core/operations/claim.ts',
-    find: 'if (passOn(table, job) || hasLeftRoom) break;',
+    find: 'if (unparkBehind(table, job) || hasLeftRoom) break;',
     replace: 'if (hasLeftRoom) break;',
     suites: memory,
   },
@@ -77,8 +77,8 @@ export const core = [
   {
     name: 'a late result is dropped',
     file: 'src/core/operations/attempt.ts',
-    find: 'if (hasRoomForLate(rows, late)) table.append(job, late);',
-    replace: 'void hasRoomForLate(rows, late);',
+    find: 'if (canKeepLate(rows, late)) table.append(job, late);',
+    replace: 'void canKeepLate(rows, late);',
     suites: memory,
   },
   {
@@ -91,8 +91,8 @@ export const core = [
   {
     name: 'a repeated settlement counts as a late one',
     file: 'src/core/operations/attempt.ts',
-    find: 'if (ending !== undefined && isSameEnding(ending, settlement.kind)) return',
-    replace: 'if (ending !== undefined && isSameEnding(ending, settlement.kind) && job === undefined) return',
+    find: 'if (ending !== undefined && isSameSettlement(ending, settlement.kind)) return',
+    replace: 'if (ending !== undefined && isSameSettlement(ending, settlement.kind) && job === undefined) return',
     suites: memory,
   },
   {
@@ -133,7 +133,7 @@ export const core = [
   {
     name: 'a job keeps its counters in the next queue',
     file: 'src/core/lifecycle/lifecycle.ts',
-    find: '...fresh(job),\n    data,',
+    find: '...restarted(job),\n    data,',
     replace: "...job,\n    state: 'waiting',\n    lease: null,\n    data,",
     suites: rules,
   },
@@ -168,21 +168,21 @@ export const core = [
   {
     name: 'a requeued job takes a unique key that another job holds',
     file: 'src/core/operations/operate.ts',
-    find: 'return refuse(`queue-${shut}`, `queue ${queue}`);\n  if (holder !== undefined) return',
-    replace: 'return refuse(`queue-${shut}`, `queue ${queue}`);\n  if (holder === job.id) return',
+    find: 'return refuse(`queue-${closed}`, `queue ${queue}`);\n  if (holder !== undefined) return',
+    replace: 'return refuse(`queue-${closed}`, `queue ${queue}`);\n  if (holder === job.id) return',
     suites: memory,
   },
   {
     name: 'a job of a paused queue is claimed',
     file: 'src/core/operations/claim.ts',
-    find: "if (settings.state !== 'up') return { jobs: [], isCutShort: false };\n  overtake",
-    replace: "if (settings.state === 'down') return { jobs: [], isCutShort: false };\n  overtake",
+    find: "if (settings.state !== 'up') return { jobs: [], isCutShort: false };\n  expireLeases",
+    replace: "if (settings.state === 'down') return { jobs: [], isCutShort: false };\n  expireLeases",
     suites: memory,
   },
   {
     name: 'an expired lease is never lost',
     file: 'src/core/operations/claim.ts',
-    find: '  overtake(table, queue, MAX_OVERTAKEN, moment);\n',
+    find: '  expireLeases(table, queue, MAX_OVERTAKEN, moment);\n',
     replace: '',
     suites: memory,
   },
@@ -196,8 +196,8 @@ export const core = [
   {
     name: 'a claim returns more jobs than its limit',
     file: 'src/core/operations/claim.ts',
-    find: '...leftOf(table, request, jobs), limit: request.limit - jobs.length };',
-    replace: '...leftOf(table, request, jobs) };',
+    find: '...remainingCapacity(table, request, jobs), limit: request.limit - jobs.length };',
+    replace: '...remainingCapacity(table, request, jobs) };',
     suites: memory,
   },
   {
@@ -210,8 +210,8 @@ export const core = [
   {
     name: 'a job with a known id is added again',
     file: 'src/core/operations/add.ts',
-    find: "if (known !== undefined) return answer('exists', known);",
-    replace: "if (known !== undefined && known.state !== 'done') return answer('exists', known);",
+    find: "if (known !== undefined) return resultOf('exists', known);",
+    replace: "if (known !== undefined && known.state !== 'done') return resultOf('exists', known);",
     suites: memory,
   },
   {
@@ -252,15 +252,15 @@ export const core = [
   {
     name: 'the run time is ignored',
     file: 'src/stores/memory/memory-table.ts',
-    find: 'const due = this.#lane(queue).waiting.items.filter((job) => job.runAt <= now);',
-    replace: 'const due = this.#lane(queue).waiting.items.filter((job) => job.runAt <= now + 20_000);',
+    find: 'const due = this.#queueIndex(queue).waiting.items.filter((job) => job.runAt <= now);',
+    replace: 'const due = this.#queueIndex(queue).waiting.items.filter((job) => job.runAt <= now + 20_000);',
     suites: memory,
   },
   {
     name: 'a draft is claimed',
     file: 'src/stores/memory/memory-table.ts',
-    find: "if (job.state === 'waiting' && !isBlocked(job)) lane.waiting.insert(job);",
-    replace: "if ((job.state === 'waiting' && !isBlocked(job)) || job.state === 'draft') lane.waiting.insert(job);",
+    find: "if (job.state === 'waiting' && !isBlocked(job)) index.waiting.insert(job);",
+    replace: "if ((job.state === 'waiting' && !isBlocked(job)) || job.state === 'draft') index.waiting.insert(job);",
     suites: memory,
   },
   {

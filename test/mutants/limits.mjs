@@ -12,7 +12,7 @@ export const limits = [
   {
     name: 'resources: a claim of several queues uses its free capacity once per queue',
     file: 'src/core/operations/claim.ts',
-    find: '...leftOf(table, request, jobs), limit',
+    find: '...remainingCapacity(table, request, jobs), limit',
     replace: 'limit',
     suites: memory,
   },
@@ -97,8 +97,8 @@ export const limits = [
   {
     name: 'coalescing: a coalesced job is done when its leader fails',
     file: rules,
-    find: 'if (!DOING.has(event)) return',
-    replace: "if (!DOING.has(event) && event !== 'failed') return",
+    find: 'if (!COMPLETIONS.has(event)) return',
+    replace: "if (!COMPLETIONS.has(event) && event !== 'failed') return",
     suites: memory,
   },
   {

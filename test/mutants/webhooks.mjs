@@ -7,8 +7,8 @@ export const webhooks = [
   {
     name: 'webhooks: the end of a job is sent only if it has dependents',
     file: 'src/core/operations/apply.ts',
-    find: '  tellHooks(table, after, row);',
-    replace: '  if (after.dependents > 0) tellHooks(table, after, row);',
+    find: '  addWebhookJobs(table, after, row);',
+    replace: '  if (after.dependents > 0) addWebhookJobs(table, after, row);',
     suites: memory,
   },
   {
@@ -57,8 +57,8 @@ export const webhooks = [
   {
     name: 'webhooks: a progress step is sent again when progress returns to it',
     file: 'src/core/operations/outbox.ts',
-    find: 'if (table.get(id) === undefined) addInLine(table, hookJob(after, hook, news, id), now);',
-    replace: 'addInLine(table, hookJob(after, hook, news, freeId(table, after, news)), now);',
+    find: 'if (table.get(id) === undefined) addBehindHolder(table, hookJob(after, webhook, event, id), now);',
+    replace: 'addBehindHolder(table, hookJob(after, webhook, event, freeId(table, after, event)), now);',
     suites: memory,
   },
   {
@@ -79,7 +79,7 @@ export const webhooks = [
   {
     name: 'webhooks: the order of calls is lost by a delete',
     file: 'src/core/operations/operate.ts',
-    find: '  handPlaceOn(table, job, front, now);\n',
+    find: '  handOverPosition(table, job, preceding, now);\n',
     replace: '',
     suites: memory,
   },

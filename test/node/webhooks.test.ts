@@ -142,7 +142,7 @@ describe('webhooks', () => {
     const queue = await node.ask('PATCH', '/api/queues/work', { hooks: ['http://[::1]/'] });
     expect(JSON.stringify(queue)).toMatch(/400.*private address/);
     const taken = await node.ask('POST', '/api/jobs', { id: 'hook~done~1~x', queue: 'work', data: 0 });
-    expect(JSON.stringify(taken)).toMatch(/400.*for the jobs of hooks/);
+    expect(JSON.stringify(taken)).toMatch(/400.*reserved for webhook jobs/);
 
     await node.insist('POST', '/api/jobs', { id: 'forged', queue: 'hooks', data: { url: 'https://example.com/' } });
     const hooks = [

@@ -194,7 +194,7 @@ describe('the settings for all queues', () => {
     const { problems } = answer.json as { problems: { path: string; message: string }[] };
     expect(problems.map(({ path }) => path).sort()).toEqual(['keys', 'script', 'search', 'state']);
     expect(problems.find(({ path }) => path === 'script')?.message).toBe(
-      'cannot be set for every queue: a script is what one queue does',
+      'cannot be set for all queues: a script belongs to one queue',
     );
     const unsuited = await change(server, { lease: '5m', heartbeat: '1m' });
     expect(unsuited).toMatchObject({ status: 400, json: { detail: expect.stringContaining('queue mail') } });

@@ -1,6 +1,6 @@
 /**
- * What a test file has opened is closed at its end, wherever it was opened: vitest heeds an `afterAll` only while it
- * collects the tests, and not within one of them or in a `beforeAll`.
+ * Closes at the end of a test file whatever it opened, wherever it was opened. vitest accepts an `afterAll` only while
+ * it collects the tests, and not within a test or in a `beforeAll`.
  */
 type Close = () => unknown;
 
@@ -10,7 +10,7 @@ export function atTheEnd(close: Close): void {
   left.push(close);
 }
 
-/** The last that was opened first. */
+/** Closes the last opened first. */
 export async function closeAll(): Promise<void> {
   for (const close of left.splice(0).reverse()) await close();
 }

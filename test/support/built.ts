@@ -1,4 +1,4 @@
-/** Before any suite: dist/ is what src/ says, since threads and processes load their code from there. */
+/** Global setup: builds dist/ from src/, because threads and processes load their code from there. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ const scripts = join(import.meta.dirname, '..', '..', 'scripts');
 
 export function setup(): void {
   const { status, stderr } = runScript('build.mjs');
-  // The tests say what is broken better than the compiler does; `npm run check` fails on its errors.
+  // The tests report errors better than the compiler does; `npm run check` fails on compile errors.
   if (status !== 0) process.stderr.write(`dist/ was built with errors:\n${stderr}\n`);
   const fixtures = runScript('bundle-fixtures.mjs');
   if (fixtures.status === 0) process.env['LONGHAUL_FIXTURES'] = fixtures.stdout.trim();

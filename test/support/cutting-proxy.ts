@@ -1,29 +1,31 @@
 /**
- * A TCP proxy before a Redis server that breaks connections exactly where a test wants it: at a given request, before it
- * is forwarded, in its middle, after it was done, or in the middle of its reply. It can also go silent, slow or away.
+ * A TCP proxy in front of a Redis server that breaks connections at a chosen point: at a given request, before it is
+ * forwarded, in its middle, after it was executed, or in the middle of its reply. It can also be silent, slow or
+ * unavailable.
  *
- * It knows of RESP only where messages end. It must never change a byte that it lets through.
+ * Of RESP it knows only where messages end. It must never change a byte that it forwards.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * What becomes of a request. `drop`: the server never sees it. `half-request`: the server sees half of it. `lose-reply`:
- * the server has done it, its reply is lost. `half-reply`: half of the reply arrives. All but `pass` end the connection.
+ * The fate of a request. `drop`: the server never gets it. `half-request`: the server gets half of it. `lose-reply`:
+ * the server executes it, and its reply is lost. `half-reply`: half of the reply arrives. All except `pass` end the
+ * connection.
  */
 export type Fate = 'pass' | 'drop' | 'half-request' | 'lose-reply' | 'half-reply';
 
 export interface Request {
   /** Counted from 1 over all connections. */
   readonly number: number;
-  /** The first word in capitals: `EVALSHA`. */
+  /** The command in capitals: `EVALSHA`. */
   readonly command: string;
 }
 
 export type ProxyMode =
   | 'open'
-  /** Connections are closed, and new ones as soon as they are made. */
+  /** Connections are closed, new ones as soon as they are made. */
   | 'down'
-  /** Connections stay, nothing gets through. What was sent meanwhile arrives when the proxy is open again. */
+  /** Connections stay open, nothing is forwarded. Data sent meanwhile arrives when the proxy is open again. */
   | 'silent';
 
 export interface CuttingProxy {
@@ -31,9 +33,9 @@ export interface CuttingProxy {
   readonly requests: number;
   readonly cuts: number;
   readonly connections: number;
-  /** Decides of every request. */
+  /** Decides the fate of every request. */
   decide: (request: Request) => Fate;
-  /** How long a reply is kept back. */
+  /** How long a reply is delayed. */
   delayMs: number;
   mode: ProxyMode;
   close(): Promise<void>;
@@ -77,7 +79,7 @@ class Proxy implements CuttingProxy {
     this.#mode = mode;
     for (const link of this.#links) {
       if (mode === 'down') link.cut();
-      else link.look();
+      else link.forwardWhole();
     }
   }
 
@@ -116,7 +118,7 @@ class Link {
   readonly #server: Socket;
   #fromClient = Buffer.alloc(0);
   #fromServer = Buffer.alloc(0);
-  /** Fates of the requests whose replies are still to come. */
+  /** Fates of the requests whose replies have not arrived yet. */
   readonly #due: Fate[] = [];
   readonly #delayed: Buffer[] = [];
 
@@ -130,11 +132,11 @@ class Link {
     }
     client.on('data', (bytes) => {
       this.#fromClient = Buffer.concat([this.#fromClient, bytes]);
-      this.look();
+      this.forwardWhole();
     });
     server.on('data', (bytes) => {
       this.#fromServer = Buffer.concat([this.#fromServer, bytes]);
-      this.look();
+      this.forwardWhole();
     });
   }
 
@@ -143,8 +145,8 @@ class Link {
     this.#server.destroy();
   }
 
-  /** Sends on whatever is whole by now. */
-  look(): void {
+  /** Forwards all complete messages. */
+  forwardWhole(): void {
     if (this.#proxy.mode !== 'open') return;
     for (let end = endOf(this.#fromClient); end > 0 && !this.#client.destroyed; end = endOf(this.#fromClient)) {
       const request = this.#fromClient.subarray(0, end);
@@ -176,7 +178,7 @@ class Link {
     }
     if (this.#proxy.delayMs === 0 && this.#delayed.length === 0) return void this.#client.write(reply);
     this.#delayed.push(reply);
-    // Whichever timer is first takes the first reply: a delay that changes must not change their order.
+    // The first timer takes the first reply: a change of the delay must not change their order.
     setTimeout(() => this.#client.write(this.#delayed.shift() ?? ''), this.#proxy.delayMs);
   }
 }
@@ -186,7 +188,7 @@ const SIZED = '$=!';
 const LISTS = '*~>';
 const MAPS = '%|';
 
-/** Where the first message ends: 0 while it is not whole. A list is whole when all that is in it is. */
+/** Returns where the first message ends: 0 while it is incomplete. A list is complete when all its elements are. */
 export function endOf(bytes: Buffer): number {
   let at = 0;
   for (let open = 1; open > 0; open -= 1) {
@@ -198,7 +200,7 @@ export function endOf(bytes: Buffer): number {
     at = line + 2;
     if (SIZED.includes(kind) && !isNull) at += size + 2;
     if (LISTS.includes(kind)) open += size;
-    // An attribute stands before the reply it belongs to.
+    // An attribute precedes its reply.
     if (MAPS.includes(kind)) open += 2 * size + (kind === '|' ? 1 : 0);
   }
   return at <= bytes.length ? at : 0;
@@ -208,7 +210,7 @@ function isPush(reply: Buffer): boolean {
   return reply[0] === '>'.charCodeAt(0);
 }
 
-/** `*3 $7 EVALSHA …`: the first word stands on the third line. */
+/** `*3 $7 EVALSHA …`: the command is on the third line. */
 function commandOf(request: Buffer): string {
   return request.toString('latin1', 0, 64).split('\r\n')[2]?.toUpperCase() ?? '';
 }

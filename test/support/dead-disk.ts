@@ -1,4 +1,7 @@
-/** A disk that fails on demand, for processes that a test starts: see test/fixtures/dead-disk.c. Needs a C compiler, and no rights. */
+/**
+ * A disk that fails on demand, for processes that a test starts: see test/fixtures/dead-disk.c. Needs a C compiler, no
+ * privileges.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,17 +12,17 @@ import { onTestFinished } from 'vitest';
 export type Failing = 'r' | 'w' | 's' | 'rwsn';
 
 export interface DeadDisk {
-  /** For the processes that have this disk. */
+  /** The environment of processes that use this disk. */
   readonly env: Readonly<Record<string, string>>;
   fail(calls: Failing): void;
   heal(): void;
 }
 
-/** Without a compiler there is no such disk: the tests say so. */
+/** Without a compiler the tests are skipped and report it. */
 export const hasCompiler = process.platform === 'linux' && spawnSync('sh', ['-c', 'cc --version']).status === 0;
 if (!hasCompiler) process.stdout.write('not run: a disk that fails on demand needs Linux and a C compiler (cc)\n');
 
-/** The disk is all that is under this folder, and is whole until it is told to fail. */
+/** The disk is everything below this directory, and works until `fail` is called. */
 export function aDeadDisk(root: string): DeadDisk {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-disk-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

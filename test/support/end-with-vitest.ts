@@ -1,7 +1,7 @@
 /**
- * Before every test file: when vitest itself is gone, so is the test, and with it the processes it started; at the end
- * of the file its fixtures are gone, and what it opened is closed. A process runs file after file, so nothing here may
- * count on being loaded anew.
+ * Setup of every test file: the test ends with vitest itself, and with it the processes it started. At the end of the
+ * file its fixtures are stopped and its open resources closed. A process runs many files, so this module must not rely
+ * on being loaded again.
  */
 import { afterAll } from 'vitest';
 import { closeAll } from './at-the-end.ts';

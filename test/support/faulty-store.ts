@@ -1,6 +1,6 @@
 /**
- * A real store with faults between it and its caller: a call may be refused before it is made, lose its answer after
- * it was made, or hang until it is let go, before it is made or after.
+ * A real store with faults between it and its caller: a call may be refused before it is made, lose its reply after it
+ * was made, or hang before or after it is made until it is released.
  */
 
 import type { CallName } from '../../src/core/operations/perform.ts';
@@ -13,7 +13,7 @@ export type Fault = 'unavailable' | 'lost-reply' | 'hang' | 'late-reply';
 export interface FaultyStore extends Store {
   /** Every call so far, in order, with its argument. */
   readonly calls: readonly { readonly name: string; readonly argument: unknown }[];
-  /** The next calls of this name meet the fault: so many, or all until `heal`. */
+  /** Injects the fault into the next calls of this name: the given number, or all until `heal`. */
   break(names: readonly CallName[], fault: Fault, times?: number): void;
   heal(): void;
   callsOf(name: CallName): readonly unknown[];
@@ -36,7 +36,7 @@ export function faultyStore(store: Store): FaultyStore {
       const found = broken.get(name);
       if (found === undefined || found.left <= 0) return await call(...args);
       found.left -= 1;
-      if (found.fault === 'unavailable') throw new LonghaulError('store-unavailable', 'a fault: not done');
+      if (found.fault === 'unavailable') throw new LonghaulError('store-unavailable', 'injected fault: not done');
       if (found.fault === 'hang') await new Promise<void>((resolve) => hanging.push(resolve));
       const answer = await call(...args);
       if (found.fault === 'hang') return answer;
@@ -44,7 +44,7 @@ export function faultyStore(store: Store): FaultyStore {
         await new Promise<void>((resolve) => hanging.push(resolve));
         return answer;
       }
-      throw new LonghaulError('outcome-unknown', 'a fault: the reply is lost');
+      throw new LonghaulError('outcome-unknown', 'injected fault: the reply is lost');
     };
 
   const jobs = Object.fromEntries(

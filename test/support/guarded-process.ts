@@ -1,8 +1,8 @@
 /**
- * A child process that cannot outlive the test that started it, even when that test is killed.
+ * A child process that cannot outlive the test that started it, even if that test is killed.
  *
- * A few lines of sh stand between: they start the program, say its pid on fd 3, and wait. When the other end of fd 3
- * closes, because the test process ended in whatever way, they kill the program and remove its folder.
+ * A few lines of sh supervise it: they start the program, write its pid to fd 3, and wait. When the other end of fd 3
+ * closes, because the test process ended in any way, they kill the program and remove its directory.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export interface GuardedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the program is gone, not merely asked to go. */
+  /** Resolves when the program has ended, not when the signal is sent. */
   readonly ended: Promise<Ended>;
   readonly isAlive: boolean;
   signal(name: NodeJS.Signals): void;
@@ -28,12 +28,12 @@ export interface GuardedProcess {
 export interface GuardOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Removed by the guard when the test process is gone. */
+  /** Removed by the guard when the test process has ended. */
   readonly folder?: string;
 }
 
-// A reader that was told to stop by the end of the program has not seen the test process end: only code 7 says so.
-// The shell remarks on killed jobs, and a remark to a stderr that nobody reads any more would be the end of it.
+// A reader that was stopped by the end of the program has not seen the test process end: only exit code 7 means that.
+// The shell reports killed jobs, and a report to a closed stderr would end the shell.
 const guard = `
 folder=$1; shift
 exec 4<&0
@@ -57,7 +57,7 @@ export async function spawnGuarded(
     env: options.env ?? process.env,
     cwd: options.cwd,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-    // A session of its own: Ctrl-C in the terminal must reach the guard as the end of fd 3 and in no other way.
+    // A session of its own: Ctrl-C in the terminal must reach the guard only as the end of fd 3.
     detached: true,
   });
   const ended = whenEnded(child);
@@ -88,7 +88,7 @@ async function whenEnded(child: ChildProcess): Promise<Ended> {
 
 async function readPid(child: ChildProcess): Promise<number> {
   const lifeline = child.stdio[3] as Duplex;
-  // When the guard goes first, the last write meets a closed socket; that is no news.
+  // If the guard ends first, the last write meets a closed socket; that is expected.
   lifeline.on('error', () => undefined);
   child.stdin?.on('error', () => undefined);
   const [chunk] = (await once(lifeline, 'data')) as [Buffer];
@@ -99,7 +99,7 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    // It ended a moment ago, and the news is still on its way.
+    // The process ended a moment ago, and its exit event has not arrived yet.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * An HTTP proxy before a node that breaks a request exactly where a test wants it: before it is passed on, in the middle of
- * its body, after it was done, in the middle of its answer, or by holding the answer back. It must never change a byte that
- * it lets through, but for the Host header, which names the node behind it.
+ * An HTTP proxy in front of a node that breaks a request at a chosen point: before it is forwarded, in the middle of
+ * its body, after it was processed, in the middle of its response, or by holding the response back. It must never
+ * change a byte that it forwards, except the Host header, which names the node behind it.
  *
  * It listens on every loopback address, so that each case of a test can have an address, and a fate, of its own.
  */
@@ -9,7 +9,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer, request } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** `hold`: done, and its answer never comes. All but `pass` and `hold` end the connection. */
+/** `hold`: processed, and its response never arrives. All except `pass` and `hold` end the connection. */
 export type HttpFate = 'pass' | 'cut-before' | 'cut-middle' | 'lose-reply' | 'half-reply' | 'hold';
 
 export interface SeenRequest {
@@ -17,24 +17,24 @@ export interface SeenRequest {
   readonly path: string;
   /** The address that the client called. */
   readonly host: string;
-  /** Which part of the answer it asked for; empty for the whole. */
+  /** The requested range of the response; empty for the whole. */
   readonly range: string;
 }
 
 export interface HttpFaultProxy {
   readonly port: number;
-  /** Everything that was asked, in order. */
+  /** Every request, in order. */
   readonly seen: readonly SeenRequest[];
   decide: (request: SeenRequest) => HttpFate | Promise<HttpFate>;
-  /** Told when a request was done and its answer is about to be passed on or lost. */
+  /** Called when a request was processed and its response is about to be forwarded or lost. */
   onDone: (request: SeenRequest) => void | Promise<void>;
-  /** Told of each piece of a body that comes by. */
+  /** Called for each chunk of a body. */
   onBody: (bytes: number) => void;
-  /** Where the node is; it may move. */
+  /** The port of the node; it may change. */
   target: number;
   /** Cuts every connection. */
   cutAll(): void;
-  /** Nobody gets through while it is down. */
+  /** Refuses every connection while it is down. */
   isDown: boolean;
   close(): Promise<void>;
 }
@@ -109,7 +109,7 @@ function forward(proxy: HttpFaultProxy, asked: IncomingMessage, fate: HttpFate):
   });
 }
 
-/** What has come through by then has come through: both ends are cut once it is out. */
+/** Both ends are cut once the first half was sent. */
 function sendHalf(asked: IncomingMessage, sent: ReturnType<typeof request>, half: number): void {
   let bytes = 0;
   asked.on('data', (piece: Buffer) => {
@@ -118,7 +118,7 @@ function sendHalf(asked: IncomingMessage, sent: ReturnType<typeof request>, half
     if (room <= 0) return;
     sent.write(piece.subarray(0, room), () => {
       if (bytes < half) return;
-      // The node must have read it before the connection is gone.
+      // The node must have read it before the connection is closed.
       setTimeout(() => void (sent.destroy(), asked.socket.destroy()), 50);
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Handles that keep a process alive: timers, sockets, servers, watches, threads. A test that starts and stops something
- * asserts that none of those that were opened meanwhile is left.
+ * Handles that keep a process alive: timers, sockets, servers, watchers, threads. A test that starts and stops
+ * something asserts that it leaves none of them open.
  */
 import { createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -43,7 +43,7 @@ export async function handlesLeftBy(work: () => Promise<unknown>): Promise<reado
     for (;;) {
       const left = [...handles.values()].filter(isOurs).map(({ kind, stack }) => `${kind} of ${placesOf(stack)}`);
       if (left.length === 0 || performance.now() > until) return left;
-      // Some are closing: that is over within a few turns of the event loop.
+      // Some are closing: that takes a few turns of the event loop.
       await nextTurn();
     }
   } finally {
@@ -51,7 +51,7 @@ export async function handlesLeftBy(work: () => Promise<unknown>): Promise<reado
   }
 }
 
-/** Those of vitest, and those that keep nothing alive, do not count. */
+/** Ignores handles of vitest, and those that keep nothing alive. */
 function isOurs({ resource, stack }: Handle): boolean {
   return resource.hasRef?.() !== false && !/node_modules\/(@?vitest|birpc|tinypool)/.test(stack);
 }

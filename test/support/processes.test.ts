@@ -10,7 +10,7 @@ const isAlive = (pid: number) => {
 };
 
 describe('a fixture process', () => {
-  it('says its pid, gets its arguments and environment, and speaks in lines of JSON', async () => {
+  it('reports its pid, gets its arguments and environment, and exchanges lines of JSON', async () => {
     const fixture = await startFixture('echo.mjs', ['one', 'two'], { env: { GREETING: 'hello' } });
     const ready = await fixture.next(({ type }) => type === 'ready');
     expect(ready).toEqual({ type: 'ready', pid: fixture.pid, args: ['one', 'two'], greeting: 'hello' });
@@ -20,7 +20,7 @@ describe('a fixture process', () => {
     expect(await fixture.next(({ type }) => type === 'echo')).toEqual({ type: 'echo', message: { a: 2 } });
   });
 
-  it('tells how it ended: exit code, signal', async () => {
+  it('reports how it ended: exit code, signal', async () => {
     const [first, second] = [await startFixture('echo.mjs'), await startFixture('echo.mjs')];
     first.send({ exit: 3 });
     expect(await first.ended).toEqual({ code: 3, signal: null });
@@ -28,17 +28,17 @@ describe('a fixture process', () => {
     expect(isAlive(second.pid)).toBe(false);
   });
 
-  it('stands still between stop and cont', async () => {
+  it('is suspended between stop and cont', async () => {
     const fixture = await startFixture('echo.mjs');
     await fixture.next(({ type }) => type === 'ready');
     fixture.stop();
     fixture.send({ a: 1 });
-    await expect(fixture.next(({ type }) => type === 'echo', 200)).rejects.toThrow('did not say');
+    await expect(fixture.next(({ type }) => type === 'echo', 200)).rejects.toThrow('did not send');
     fixture.cont();
     expect(await fixture.next(({ type }) => type === 'echo')).toMatchObject({ message: { a: 1 } });
   });
 
-  it('ends a wait for what will never be said, with what was said on stderr', async () => {
+  it('fails a wait that times out, with the output on stderr', async () => {
     const fixture = await startFixture('no-such-file.mjs');
     await expect(fixture.next(() => true)).rejects.toThrow('Cannot find module');
   });

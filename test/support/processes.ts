@@ -1,6 +1,6 @@
 /**
- * Real processes for tests: programs of test/fixtures/ that speak JSON, a line each, on stdout and stdin.
- * All of them are gone at the end of the test file, whatever happened.
+ * Real processes for tests: programs of test/fixtures/ that exchange lines of JSON on stdout and stdin. All of them are
+ * stopped at the end of the test file, whatever happened.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,17 +12,20 @@ export type Message = Readonly<Record<string, unknown>>;
 export interface Fixture {
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** Everything said so far, also what `next` has taken. */
+  /** Every message so far, including those that `next` has taken. */
   readonly messages: readonly Message[];
-  /** Takes the first message that fits, said already or still to come. Rejects when the program ends or time is up. */
+  /**
+   * Takes the first message that matches, received already or in the future. Rejects when the program ends or time is
+   * up.
+   */
   next(fits: (message: Message) => boolean, timeoutMs?: number): Promise<Message>;
   /** Writes a line of JSON to the program's stdin. */
   send(message: unknown): void;
-  /** SIGTERM; resolves when the program is gone. */
+  /** SIGTERM; resolves when the program has ended. */
   terminate(): Promise<Ended>;
-  /** SIGKILL; resolves when the program is gone. */
+  /** SIGKILL; resolves when the program has ended. */
   kill9(): Promise<Ended>;
-  /** SIGSTOP: it stands still until `cont`. */
+  /** SIGSTOP: suspends the program until `cont`. */
   stop(): void;
   cont(): void;
 }
@@ -34,14 +37,14 @@ interface Waiter {
 }
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures');
-/** Where some of them stand in one file each, which starts sooner. */
+/** Where some of them are bundled into one file each, which starts faster. */
 const bundled = process.env['LONGHAUL_FIXTURES'];
-/** For what hangs: on a machine that does other things too a process alone takes seconds to start. */
+/** For hangs: on a busy machine a process alone takes seconds to start. */
 const defaultTimeoutMs = 30_000;
 const stderrKept = 4_000;
 const running = new Set<GuardedProcess>();
 
-/** Called at the end of every test file: this module may have been loaded by an earlier one of the same process. */
+/** Called at the end of every test file: this module may have been loaded by an earlier file of the same process. */
 export async function endFixtures(): Promise<void> {
   for (const child of running) child.signal('SIGKILL');
   await Promise.all([...running].map((child) => child.ended));
@@ -95,7 +98,7 @@ function openInbox(child: GuardedProcess, file: string): Pick<Fixture, 'messages
 
   const problem = (what: string) =>
     new Error(
-      `${file} ${what}. It said ${JSON.stringify(untaken.slice(-5))}, and on stderr: ${complaints || 'nothing'}`,
+      `${file} ${what}. It sent ${JSON.stringify(untaken.slice(-5))}, and on stderr: ${complaints || 'nothing'}`,
     );
 
   const receive = (line: string) => {
@@ -103,17 +106,17 @@ function openInbox(child: GuardedProcess, file: string): Pick<Fixture, 'messages
     messages.push(message);
     const waiter = [...waiters].find(({ fits }) => fits(message));
     if (!waiter) return void untaken.push(message);
-    // At once: the next line of the same chunk must not go to a waiter that has its message.
+    // Remove it at once: the next line of the same chunk must not go to a waiter that has its message.
     waiters.delete(waiter);
     waiter.resolve(message);
   };
 
   const lines = createInterface({ input: child.stdout });
   lines.on('line', receive);
-  // The last lines arrive after the process is gone: only the end of its output is the end.
+  // The last lines arrive after the process has ended: only the end of its output is the end.
   lines.on('close', () => {
     isClosed = true;
-    for (const waiter of waiters) waiter.reject(problem('ended before it said what was waited for'));
+    for (const waiter of waiters) waiter.reject(problem('ended before it sent the expected message'));
   });
   child.stderr.on('data', (chunk: Buffer) => (complaints = (complaints + chunk.toString()).slice(-stderrKept)));
 
@@ -126,11 +129,11 @@ function openInbox(child: GuardedProcess, file: string): Pick<Fixture, 'messages
   const next = async (fits: Waiter['fits'], timeoutMs = defaultTimeoutMs): Promise<Message> => {
     const known = take(fits);
     if (known) return known;
-    if (isClosed) throw problem('ended before it said what was waited for');
+    if (isClosed) throw problem('ended before it sent the expected message');
     const { promise, ...settle } = withResolvers<Message>();
     const waiter = { fits, ...settle };
     const timer = setTimeout(
-      () => waiter.reject(problem(`did not say what was waited for in ${timeoutMs} ms`)),
+      () => waiter.reject(problem(`did not send the expected message in ${timeoutMs} ms`)),
       timeoutMs,
     );
     waiters.add(waiter);
@@ -143,7 +146,7 @@ function openInbox(child: GuardedProcess, file: string): Pick<Fixture, 'messages
   return { messages, next };
 }
 
-/** A line that is no JSON object is kept as text, so that a stray print can be seen in the error of `next`. */
+/** A line that is not a JSON object is kept as text, so that a stray print shows in the error of `next`. */
 function parseLine(line: string): Message {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,17 +1,17 @@
 /**
- * Several real servers that stand in for one another: a primary with replicas watched by Sentinels, or a cluster whose
- * first node has replicas. Set to notice and mend the loss of a primary within a second or two.
+ * Several real servers with failover: a primary with replicas watched by Sentinels, or a cluster whose first node has
+ * replicas. Configured to detect and repair the loss of a primary within a second or two.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, type RedisOptions, type RedisServer, startRedis } from './redis-server.ts';
 
 export interface Fleet {
-  /** An address of the store that names whoever can be asked for the primary. */
+  /** An address of the store that names the servers which know the primary. */
   readonly address: string;
   readonly servers: readonly RedisServer[];
-  /** The server that is the primary now, as the servers themselves say. */
+  /** The present primary, as the servers themselves report. */
   primary(): Promise<RedisServer>;
-  /** The one that is promoted after `lost` was killed. */
+  /** The server that is promoted after `lost` was killed. */
   promoted(lost: RedisServer): Promise<RedisServer>;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface FleetOptions {
 
 const DEADLINE_MS = 30_000;
 const SENTINELS = 3;
-/** Replicas are given everything at once, not after the five seconds in which a primary waits for more to come. */
+/** Replicas are synchronised at once, without the five seconds in which a primary waits for more replicas. */
 const QUICK = { 'repl-diskless-sync-delay': '0', 'repl-ping-replica-period': '1' };
 
 export async function startSentinels({ replicas, downAfterMs = 500, server }: FleetOptions): Promise<Fleet> {
@@ -48,7 +48,10 @@ export async function startSentinels({ replicas, downAfterMs = 500, server }: Fl
   }
 }
 
-/** Three nodes have slots, since a majority of those must agree on a promotion; nearly all slots are the first one's. */
+/**
+ * Three nodes have slots, because a majority of those must agree on a promotion; nearly all slots belong to the first
+ * one.
+ */
 export async function startCluster({ replicas, downAfterMs = 500, server }: FleetOptions): Promise<Fleet> {
   const started: RedisServer[] = [];
   const options: RedisOptions = {
@@ -59,11 +62,11 @@ export async function startCluster({ replicas, downAfterMs = 500, server }: Flee
   try {
     const servers = await Promise.all(Array.from({ length: 3 + replicas }, () => start(options, started)));
     const [first, second, third, ...copies] = servers.map(({ port }) => port);
-    if (first === undefined) throw new Error('there is no first node');
+    if (first === undefined) throw new Error('the cluster has no first node');
     const slots = [`${first} 0 16381`, `${second} 16382 16382`, `${third} 16383 16383`].map((line) => line.split(' '));
     for (const [port, from, to] of slots) await ask(Number(port), `CLUSTER ADDSLOTSRANGE ${from} ${to}`);
-    // Each has its own epoch, or the nodes would settle that among themselves first.
-    for (const [place, { port }] of servers.entries()) await ask(port, `CLUSTER SET-CONFIG-EPOCH ${place + 1}`);
+    // Each gets an epoch of its own; otherwise the nodes would have to agree on epochs first.
+    for (const [index, { port }] of servers.entries()) await ask(port, `CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
     for (const { port } of servers.slice(1)) await ask(port, `CLUSTER MEET 127.0.0.1 ${first}`);
     const isWhole = async (port: number) => (await ask(port, 'CLUSTER INFO')).includes('cluster_state:ok');
     for (const { port } of servers) await until('the cluster is whole', () => isWhole(port));

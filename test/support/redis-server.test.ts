@@ -40,14 +40,14 @@ describeWithRedis('a Redis server of a test', () => {
     expect(await (await openClient(server.url)).get('a')).toBe('1');
   });
 
-  it('takes more settings', async () => {
+  it('accepts more settings', async () => {
     const server = await aServer({ appendfsync: 'no', config: { 'maxmemory-policy': 'allkeys-lru' } });
     const client = await openClient(server.url);
     expect(await client.configGet('maxmemory-policy')).toEqual({ 'maxmemory-policy': 'allkeys-lru' });
     expect(await client.configGet('appendfsync')).toEqual({ appendfsync: 'no' });
   });
 
-  it('is a cluster of one node, also after a restart', async () => {
+  it('is a cluster of one node, even after a restart', async () => {
     const server = await aServer({ cluster: true });
     await server.restart();
     const cluster = createCluster({ rootNodes: [{ url: server.url }] });
@@ -58,7 +58,7 @@ describeWithRedis('a Redis server of a test', () => {
     expect(await cluster.get('{x}a')).toBe('1');
   });
 
-  it('says what its log says when it cannot start', async () => {
+  it('reports its log when it cannot start', async () => {
     await expect(startRedis({ config: { 'no-such-setting': 'yes' } })).rejects.toThrow('did not start');
   });
 });

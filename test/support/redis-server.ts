@@ -1,5 +1,6 @@
 /**
- * A real Redis or Valkey server for one test file: on a free loopback port, with a folder of its own, never left behind.
+ * A real Redis or Valkey server for one test file: on a free loopback port, with a directory of its own, always
+ * removed.
  */
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,38 +12,38 @@ import { describe } from 'vitest';
 import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
 
 export interface RedisOptions {
-  /** The append-only file is on; this says how often it reaches the disk. Default `everysec`. */
+  /** The append-only file is on; this sets how often it is synced. Default: `everysec`. */
   readonly appendfsync?: 'always' | 'everysec' | 'no';
-  /** One node that owns all the slots of a cluster; or a node that joins others by and by and owns none yet. */
+  /** One node that owns all slots of a cluster; or a node that joins others later and owns none yet. */
   readonly cluster?: boolean | 'bare';
-  /** No server but a Sentinel, which watches the primary that these lines name. */
+  /** Starts a Sentinel, which watches the primary that these lines name. */
   readonly sentinel?: Readonly<Record<string, string>>;
-  /** More lines of redis.conf; they win over ours. */
+  /** Further lines of redis.conf; they take precedence. */
   readonly config?: Readonly<Record<string, string>>;
 }
 
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Another one after `restart`. */
+  /** Another process id after `restart`. */
   readonly pid: number;
   readonly dir: string;
-  /** Ends the server and removes its folder. Can be called twice. */
+  /** Ends the server and removes its directory. Can be called twice. */
   stop(): Promise<void>;
-  /** Ends the server as a power cut would, as far as its process is concerned; the folder stays for `restart`. */
+  /** Ends the server as a power cut would, as far as its process is concerned; the directory stays for `restart`. */
   kill9(): Promise<void>;
-  /** Ends the server in good order if it runs, and starts it again on the same port and folder. */
+  /** Ends the server in good order if it runs, and starts it again on the same port and directory. */
   restart(): Promise<void>;
 }
 
 const startDeadlineMs = 30_000;
 const portTries = 8;
-// A cluster's bus listens 10,000 above; both stay below the ports that the system hands out by itself.
+// The bus of a cluster listens 10,000 above; both stay below the ports that the system assigns.
 const ports = { lowest: 10_500, count: 11_000, bus: 10_000 };
 
 const serverPath = process.env['LONGHAUL_REDIS_SERVER'] ?? onPath('valkey-server') ?? onPath('redis-server');
 
-/** Whether there is a server to be had. A suite that needs one is `describeWithRedis`; what was skipped is counted. */
+/** Whether a server is available. A suite that needs one uses `describeWithRedis`; skipped tests are counted. */
 export const hasRedis = serverPath !== undefined;
 export const describeWithRedis = describe.skipIf(!hasRedis);
 
@@ -132,7 +133,7 @@ async function writeConfig(dir: string, port: number, options: RedisOptions): Pr
   await writeFile(join(dir, 'redis.conf'), lines.join(''));
 }
 
-/** Starts the server in its folder and waits until it answers, with all slots when it is a cluster. */
+/** Starts the server in its directory and waits until it answers, with all slots if it is a cluster. */
 async function launch(dir: string, port: number, options: RedisOptions): Promise<GuardedProcess> {
   if (serverPath === undefined) {
     throw new Error('There is no Redis server: put redis-server on PATH, or set LONGHAUL_REDIS_SERVER to its path.');
@@ -160,7 +161,7 @@ async function joinCluster(server: GuardedProcess, port: number): Promise<void> 
   await waitFor(server, port, isReady);
 }
 
-/** ADDSLOTSRANGE is of Redis 7; before it, slots are named one by one. */
+/** ADDSLOTSRANGE needs Redis 7; before it, slots are named one by one. */
 async function addAllSlots(port: number): Promise<void> {
   if ((await ask(port, 'CLUSTER ADDSLOTSRANGE 0 16383')) === 'OK') return;
   for (let first = 0; first < 16_384; first += 1_024) {
@@ -172,13 +173,13 @@ async function addAllSlots(port: number): Promise<void> {
 async function waitFor(server: GuardedProcess, port: number, condition: () => Promise<boolean>): Promise<void> {
   const deadlineAt = Date.now() + startDeadlineMs;
   while (!(await condition().catch(() => false))) {
-    if (!server.isAlive) throw new Error('it ended at once');
+    if (!server.isAlive) throw new Error('the server ended at once');
     if (Date.now() > deadlineAt) throw new Error(`no answer on port ${port} for ${startDeadlineMs} ms`);
     await sleep(10);
   }
 }
 
-/** One inline command on a connection of its own; answers the text of the reply, errors included. */
+/** Sends one inline command on a connection of its own. Returns the text of the reply, errors included. */
 export function ask(port: number, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
@@ -196,7 +197,7 @@ export function ask(port: number, command: string): Promise<string> {
   });
 }
 
-/** Reads `+OK`, `-ERR …`, `:1` and `$5 hello`; undefined while the reply is not whole. */
+/** Reads `+OK`, `-ERR …`, `:1` and `$5 hello`; undefined while the reply is incomplete. */
 function readReply(received: string): string | undefined {
   const lineEnd = received.indexOf('\r\n');
   if (lineEnd < 0) return undefined;

@@ -1,7 +1,7 @@
 /**
- * A host that speaks RQ 1.18's HTTP and nothing else, made from what RQ's document says: queues, messages in prep, their
- * attachments with an MD5 in the answer, commit, states. It knows no ids but its own and remembers no commit: like the
- * original, it answers "cannot find message" to whatever is not in prep.
+ * A host that implements only the HTTP interface of RQ 1.18, after RQ's documentation: queues, messages in prep, their
+ * attachments with an MD5 in the response, commit, states. It knows only its own ids and remembers no commit: like the
+ * original, it answers "cannot find message" to any message that is not in prep.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,9 +23,9 @@ export interface RqStandIn {
   readonly messages: Map<string, RqMessage>;
   readonly asked: string[];
   readonly queues: Map<string, 'UP' | 'DOWN'>;
-  /** What becomes of the answer to a request; undefined: it is sent. */
+  /** The fate of the response to a request; undefined: it is sent. */
   onAnswer: (request: string) => 'lose' | undefined;
-  /** Changes the MD5 that is answered. */
+  /** Changes the MD5 in the response. */
   md5: (real: string) => string;
   close(): Promise<void>;
 }
@@ -52,28 +52,28 @@ export async function openRqStandIn(queues: readonly string[]): Promise<RqStandI
   return host;
 }
 
-interface Said {
+interface Reply {
   readonly status: number;
-  /** A JSON value, or null for RQ's page that says that nothing was found. */
+  /** A JSON value, or null for RQ's "not found" page. */
   readonly value: unknown;
 }
 
-const NOT_FOUND: Said = { status: 404, value: null };
-const ok = (...words: unknown[]): Said => ({ status: 200, value: ['ok', ...words] });
-const fail = (status: number, ...words: unknown[]): Said => ({ status, value: ['fail', ...words] });
+const NOT_FOUND: Reply = { status: 404, value: null };
+const ok = (...values: unknown[]): Reply => ({ status: 200, value: ['ok', ...values] });
+const fail = (status: number, ...values: unknown[]): Reply => ({ status, value: ['fail', ...values] });
 
 async function answer(host: RqStandIn, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const asked = `${request.method} ${request.url}`;
   host.asked.push(asked);
   const body = Buffer.concat((await request.toArray().catch(() => [])) as Buffer[]);
-  const said = request.method === 'POST' ? post(host, request, body) : get(host, request.url ?? '');
+  const reply = request.method === 'POST' ? post(host, request, body) : get(host, request.url ?? '');
   if (host.onAnswer(asked) === 'lose') return void request.socket.destroy();
-  if (said.value === null)
-    return void response.writeHead(said.status, { 'content-type': 'text/html' }).end('<h1>Not Found</h1>');
-  response.writeHead(said.status, { 'content-type': 'application/json' }).end(JSON.stringify(said.value));
+  if (reply.value === null)
+    return void response.writeHead(reply.status, { 'content-type': 'text/html' }).end('<h1>Not Found</h1>');
+  response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.value));
 }
 
-function get({ queues, messages }: RqStandIn, path: string): Said {
+function get({ queues, messages }: RqStandIn, path: string): Reply {
   if (path === '/q.json')
     return {
       status: 200,
@@ -97,7 +97,7 @@ function get({ queues, messages }: RqStandIn, path: string): Said {
   };
 }
 
-function post(host: RqStandIn, request: IncomingMessage, body: Buffer): Said {
+function post(host: RqStandIn, request: IncomingMessage, body: Buffer): Reply {
   if (request.headers['content-length'] === undefined || request.headers['content-type'] === undefined)
     return fail(400);
   const [, queue = '', rest = ''] = /^\/q\/([^/]+)(\/.*)$/.exec(request.url ?? '') ?? [];
@@ -114,7 +114,7 @@ function post(host: RqStandIn, request: IncomingMessage, body: Buffer): Said {
   return ok('msg commited');
 }
 
-function newMessage({ messages, base }: RqStandIn, queue: string, form: URLSearchParams): Said {
+function newMessage({ messages, base }: RqStandIn, queue: string, form: URLSearchParams): Reply {
   const method = form.get('_method') ?? 'commit';
   if (method !== 'prep' && method !== 'commit') return fail(400, 'bad _method');
   const fields = JSON.parse(form.get('mesg') ?? '{}') as Record<string, unknown>;
@@ -128,7 +128,7 @@ function attachTo(
   host: RqStandIn,
   message: RqMessage | undefined,
   { body, type }: { body: Buffer; type: string },
-): Said {
+): Reply {
   const boundary = /boundary=([^;]+)/.exec(type)?.[1];
   if (boundary === undefined || message?.state !== 'prep') return NOT_FOUND;
   const file = partsOf(body, boundary).find(({ head }) => head.includes('name="filedata"'));

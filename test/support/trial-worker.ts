@@ -1,6 +1,6 @@
 /**
- * A worker over a memory store, with what tests need to see of it: its events, awaited with a deadline.
- * All workers are stopped at the end of their test.
+ * A worker over a memory store, with its events, awaited with a deadline. All workers are stopped at the end of their
+ * test.
  */
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
@@ -19,7 +19,7 @@ export interface TrialWorker {
   readonly worker: Worker;
   readonly store: FaultyStore;
   readonly events: readonly WorkerEvent[];
-  /** The first event of this type that fits and was not taken yet. */
+  /** Takes the first event of this type that matches and was not taken yet. */
   next<Type extends WorkerEvent['type']>(
     type: Type,
     fits?: (event: WorkerEvent & { type: Type }) => boolean,
@@ -71,29 +71,29 @@ export function trialWorker({ settings, store: given, ...options }: TrialOptions
 function eventInbox() {
   const events: WorkerEvent[] = [];
   const taken = new Set<WorkerEvent>();
-  const looks = new Set<() => void>();
+  const checks = new Set<() => void>();
   const receive = (event: WorkerEvent): void => {
     events.push(event);
-    for (const look of looks) look();
+    for (const check of checks) check();
   };
   const next: TrialWorker['next'] = (type, fits = () => true, timeoutMs = 20_000) =>
     new Promise((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         const found = events.find((event) => !taken.has(event) && event.type === type && fits(event as never));
         if (found === undefined) return;
         taken.add(found);
         clearTimeout(timer);
-        looks.delete(look);
+        checks.delete(check);
         resolve(found as never);
       };
       const timer = setTimeout(() => {
-        looks.delete(look);
+        checks.delete(check);
         reject(
-          new Error(`no event ${type} in ${timeoutMs} ms; there was: ${events.map((each) => each.type).join(' ')}`),
+          new Error(`no event ${type} in ${timeoutMs} ms; received: ${events.map((each) => each.type).join(' ')}`),
         );
       }, timeoutMs);
-      looks.add(look);
-      look();
+      checks.add(check);
+      check();
     });
   return { events, receive, next };
 }

@@ -1,28 +1,29 @@
 /**
- * Two networks with one link between them: two network namespaces and a pair of virtual cards, where they can be made (as
- * root, with iproute2); else the loopback with a proxy for the link, which is said. The link can be cut and mended.
+ * Two networks with one link between them: two network namespaces and a pair of virtual interfaces if they can be
+ * created (as root, with iproute2); otherwise the loopback with a proxy as the link, which is reported. The link can be
+ * cut and restored.
  */
 import { execFileSync } from 'node:child_process';
 import type { HttpFaultProxy } from './http-fault-proxy.ts';
 import { openHttpFaultProxy } from './http-fault-proxy.ts';
 
 export interface TwoNetworks {
-  /** What this is, for people. */
+  /** A description for people. */
   readonly words: string;
-  /** What stands before a command to run it in the one or the other. */
+  /** The prefix of a command that runs it in one network or the other. */
   readonly prefixes: readonly [readonly string[], readonly string[]];
-  /** Where a node of the second network listens, and how it is called from the first. */
+  /** The address at which a node of the second network listens, and how it is called from the first. */
   readonly listen: string;
   readonly port: number;
   addressOf(port: number): Promise<string>;
-  /** Nothing gets through until it is mended; connections that stand are not told. */
+  /** Nothing gets through until the link is restored; open connections are not notified. */
   cut(): void;
   mend(): void;
   close(): Promise<void>;
 }
 
 const PORT = 3333;
-const ip = (...words: readonly string[]): void => void execFileSync('ip', words, { stdio: 'pipe' });
+const ip = (...args: readonly string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
 
 export async function openTwoNetworks(): Promise<TwoNetworks> {
   removeOld();
@@ -90,15 +91,15 @@ async function onLoopback(why: string): Promise<TwoNetworks> {
   };
 }
 
-/** Those of a test that was killed before it could remove them. */
+/** Removes namespaces of a test that was killed before it could remove them. */
 function removeOld(): void {
   const list = quietly('netns', 'list') ?? '';
   for (const [name, pid] of list.matchAll(/^lh-(\d+)-[ab]/gm)) if (!isAlive(Number(pid))) quietly('netns', 'del', name);
 }
 
-function quietly(...words: readonly string[]): string | null {
+function quietly(...args: readonly string[]): string | null {
   try {
-    return execFileSync('ip', words, { stdio: 'pipe', encoding: 'utf8' });
+    return execFileSync('ip', args, { stdio: 'pipe', encoding: 'utf8' });
   } catch {
     return null;
   }

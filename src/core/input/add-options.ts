@@ -1,4 +1,4 @@
-/** A job's options as a producer gives them, turned into a job for the store. */
+/** Input check of a producer's job options, and their conversion to a job for the store. */
 
 import type { JobPolicy, UniqueKey } from '../job/job.ts';
 import { jobId, newJobId, shownName, tag, uniqueKeyText } from '../job/names.ts';
@@ -21,7 +21,7 @@ export interface UniqueInput {
   key: string;
   scope?: 'queue' | 'store';
   until?: 'started' | 'ended';
-  /** Instead of `until`: for how long after the add. */
+  /** In place of `until`: how long the key is held after the add. */
   period?: Duration;
 }
 
@@ -41,23 +41,23 @@ export interface AddOptions extends PolicyInput {
   tags?: readonly string[];
   /** A key that only one job holds at a time; a second add returns the job that holds it. */
   unique?: string | UniqueInput;
-  /** Ids of jobs that must be done before. */
+  /** Ids of jobs that must be done first. */
   dependsOn?: readonly string[];
-  /** A waiting job that holds the unique key: `replace` gives it the data of this one, `debounce` its time as well. */
+  /** For a waiting job that holds the unique key: `replace` gives it this job's data, `debounce` also its run time. */
   onTaken?: 'keep' | 'replace' | 'debounce';
-  /** With `debounce`: how long after its own add it is put off at the most. */
+  /** With `debounce`: the maximum time that the job is postponed after its own add. */
   maxWait?: Duration;
-  /** Names of throttles of which it needs a slot each, instead of the queue's. */
+  /** Names of throttles of which it needs a slot each, in place of the queue's. */
   throttles?: readonly string[];
-  /** What it needs of the worker that runs it, instead of the queue's: `{ cpu: 2, gpu: 1 }`. */
+  /** Resources that it needs of the worker that runs it, in place of the queue's: `{ cpu: 2, gpu: 1 }`. */
   needs?: ResourcesInput;
-  /** Where the queue has `keys`: its key, instead of what its data says. */
+  /** If the queue has `keys`: its key, in place of the one in its data. */
   key?: string;
-  /** Who is told of it, beside whom its queue tells: addresses, or addresses with what they want to hear. */
+  /** Webhooks for this job, in addition to its queue's: addresses, or addresses with their events. */
   hooks?: readonly HookInput[];
-  /** Keep it back until `commit`. */
+  /** Holds the job back until `commit`. */
   draft?: boolean;
-  /** Only with an address as the queue: over the network even where the address is the node's own. */
+  /** Only with an address as the queue: sends the job over the network even if the address is the node's own. */
   forceRemote?: boolean;
 }
 
@@ -118,10 +118,10 @@ export function checkTimes(options: GivenOptions, report: Report, path: string):
   const isPutOff = options.delay !== undefined || options.runAt !== undefined;
   if (options.onTaken !== undefined && options.unique === undefined) report(at('onTaken'), 'needs a unique key');
   if (options.maxWait !== undefined && options.onTaken !== 'debounce')
-    report(at('maxWait'), 'goes with onTaken debounce');
+    report(at('maxWait'), 'is only allowed with onTaken debounce');
   if (options.onTaken === 'debounce' && !isPutOff) report(at('onTaken'), 'debounce needs a delay or runAt');
   if (options.delay !== undefined && options.runAt !== undefined)
-    report(path === '' ? 'delay' : `${path}.delay`, 'and runAt say the same thing; give one of them');
+    report(path === '' ? 'delay' : `${path}.delay`, 'and runAt both set the run time; give only one of them');
 }
 
 interface JobBasis {
@@ -130,17 +130,17 @@ interface JobBasis {
   newId(): string;
 }
 
-/** What a producer asks for, checked, as a job for the store. */
+/** Checks a producer's options and returns the job for the store. */
 export function toNewJob(job: JobBasis, options: AddOptions | undefined): NewJob {
   if (options === undefined && !isAddress(job.queue)) return { id: job.newId(), queue: job.queue, data: job.data };
   return newJobOf(job, checked('job options', options ?? {}, addOptions));
 }
 
-/** The same with options that have been checked already. One for an address goes to the queue `relay`. */
+/** The same with options that are checked already. A job for an address is added to the queue `relay`. */
 export function newJobOf(job: JobBasis, { forceRemote, ...given }: GivenOptions): NewJob {
   if (isAddress(job.queue)) return relayJob(plainJobOf(job, given), { forceRemote: forceRemote === true });
   if (forceRemote !== undefined)
-    throw badInput('job options', [{ path: 'forceRemote', message: 'is for a queue that is given as an address' }]);
+    throw badInput('job options', [{ path: 'forceRemote', message: 'is only allowed if the queue is an address' }]);
   return plainJobOf(job, given);
 }
 

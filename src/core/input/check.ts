@@ -1,6 +1,6 @@
 /**
- * Checking what people hand in. A check turns an unknown value into what it should be, or says what is wrong and
- * what would be right; an object's checks are all made, so that all problems are told at once.
+ * Input checks. A check turns an unknown value into a typed one, or reports the problem and the expected value. All
+ * checks of an object run, so that all problems are reported at once.
  */
 
 import type { Problem } from '../ports/errors.ts';
@@ -11,7 +11,7 @@ import type { Described } from './json-schema.ts';
 import { described, schemaOf } from './json-schema.ts';
 import { parseSize } from './size.ts';
 
-/** Answers the value as it should be, or the problem in words. */
+/** Returns the typed value, or reports the problem. */
 export interface Check<T> extends Described {
   (value: unknown, report: Report, path: string): T;
 }
@@ -25,7 +25,7 @@ export function checked<T>(what: string, value: unknown, check: Check<T>): T {
   return answer;
 }
 
-/** After a reported problem the value is never used: `checked` throws. */
+/** Reports a problem. The returned value is never used: `checked` throws. */
 function wrong<T>(report: Report, path: string, message: string): T {
   return report(path, message) as T;
 }
@@ -101,11 +101,12 @@ export const flag: Check<boolean> = described(
     typeof value === 'boolean' ? value : wrong(report, path, `must be true or false, not ${show(value)}`),
 );
 
-export function oneOf<const T extends string>(...words: readonly T[]): Check<T> {
-  return described({ enum: words }, (value: unknown, report: Report, path: string) => {
-    const word = words.find((candidate) => candidate === value);
+export function oneOf<const T extends string>(...values: readonly T[]): Check<T> {
+  return described({ enum: values }, (value: unknown, report: Report, path: string) => {
+    const match = values.find((candidate) => candidate === value);
     return (
-      word ?? wrong(report, path, `must be one of ${words.join(', ')}, not ${show(value)}${didYouMean(value, words)}`)
+      match ??
+      wrong(report, path, `must be one of ${values.join(', ')}, not ${show(value)}${didYouMean(value, values)}`)
     );
   });
 }
@@ -121,11 +122,11 @@ export function listOf<T>(check: Check<T>, max: number): Check<readonly T[]> {
   return described(schema, (value: unknown, report: Report, path: string) => {
     if (!Array.isArray(value)) return wrong(report, path, `must be a list, not ${show(value)}`);
     if (value.length > max) return wrong(report, path, `must have at most ${max} entries, not ${value.length}`);
-    return value.map((entry, place) => check(entry, report, `${path}[${place}]`));
+    return value.map((entry, index) => check(entry, report, `${path}[${index}]`));
   });
 }
 
-/** One of several kinds of object, told apart by the word in one of their fields. */
+/** One of several kinds of object, distinguished by the value of one field. */
 export function anyOf<Kinds extends Readonly<Record<string, Check<unknown>>>>(
   name: string,
   kinds: Kinds,
@@ -166,7 +167,7 @@ export const time: Check<number> = described(
 export type Shape = Readonly<Record<string, Check<unknown>>>;
 export type Checked<S extends Shape> = { -readonly [Key in keyof S]?: ReturnType<S[Key]> };
 
-/** An object with known keys, each optional; a key left undefined counts as left out. */
+/** An object with known keys, each optional; a key set to undefined counts as missing. */
 export function object<S extends Shape>(shape: S): Check<Checked<S>> {
   const properties = Object.fromEntries(Object.entries(shape).map(([key, check]) => [key, schemaOf(check)]));
   const schema = { type: 'object', properties, additionalProperties: false };
@@ -183,7 +184,7 @@ export type CheckedWith<Needed extends Shape, Optional extends Shape> = {
   -readonly [Key in keyof Needed]: ReturnType<Needed[Key]>;
 } & Checked<Optional>;
 
-/** An object with keys that must be there, and others that may be. */
+/** An object with required and optional keys. */
 export function fields<Needed extends Shape, Optional extends Shape = Record<never, never>>(
   needed: Needed,
   optional?: Optional,

@@ -1,16 +1,16 @@
-/** The nearest of the known words, for whoever mistyped one. */
-export function didYouMean(value: unknown, words: readonly string[]): string {
+/** Returns a suggestion with the nearest known word, or an empty text. */
+export function didYouMean(value: unknown, candidates: readonly string[]): string {
   if (typeof value !== 'string') return '';
-  const near = words
-    .map((word) => ({ word, distance: editDistance(value.toLowerCase(), word.toLowerCase()) }))
+  const near = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(value.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)[0];
   return near !== undefined && near.distance <= Math.max(2, Math.floor(value.length / 3))
-    ? `; did you mean ${near.word}?`
+    ? `; did you mean ${near.candidate}?`
     : '';
 }
 
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, place) => place);
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {

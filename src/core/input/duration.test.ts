@@ -29,6 +29,6 @@ test.each([
   null,
   {},
   '9999999999d',
-])('%s is no duration', (value) => {
+])('%s is not a duration', (value) => {
   expect(parseDuration(value)).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** Durations as people write them: '90s', '10m', '1h30m', '7d', or a number of milliseconds. */
+/** Durations as text: '90s', '10m', '1h30m', '7d', or a number of milliseconds. */
 
 export type Duration = number | string;
 
@@ -13,10 +13,10 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/;
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g;
 
-/** A thousand years: longer is a mistake, and still far from where whole numbers end. */
+/** A thousand years: longer is a mistake, and this is far below the largest safe integer. */
 export const MAX_DURATION_MS = 1_000 * 365 * 86_400_000;
 
-/** Milliseconds, or null when it is no duration. */
+/** Returns milliseconds, or null if the value is not a duration. */
 export function parseDuration(value: unknown): number | null {
   const ms = typeof value === 'string' ? parseText(value.replaceAll(' ', '')) : value;
   if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0 || ms > MAX_DURATION_MS) return null;

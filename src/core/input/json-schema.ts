@@ -1,6 +1,6 @@
 /**
- * What a check wants, said as JSON Schema (2020-12), so that a description for others is made of the very checks
- * that run. A description never decides anything.
+ * The JSON Schema (2020-12) of a check, so that published schemas come from the very checks that run. A schema never
+ * decides anything.
  */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -8,7 +8,7 @@ export interface JsonSchema {
   readonly enum?: readonly (string | null)[];
   readonly pattern?: string;
   readonly maxLength?: number;
-  /** Of a text: what is written in it. */
+  /** Of a text: the media type of its content. */
   readonly contentMediaType?: string;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -21,7 +21,7 @@ export interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** Gives a check (any function) its description. */
+/** Attaches a schema to a check (any function). */
 export function described<Function extends object>(schema: JsonSchema, check: Function): Function & Described {
   return Object.assign(check, { schema });
 }
@@ -30,7 +30,7 @@ export interface Described {
   readonly schema?: JsonSchema;
 }
 
-/** A check without a description takes anything, as far as others are told. */
+/** Returns the schema of a check. A check without one accepts anything, as far as clients can see. */
 export function schemaOf(check: Described): JsonSchema {
   return check.schema ?? {};
 }

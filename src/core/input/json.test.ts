@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MAX_JSON_BYTES, toJsonText } from './json.ts';
 
-test('Plain values become their JSON text, and nothing at all becomes null.', () => {
+test('Plain values become their JSON text, and undefined becomes null.', () => {
   expect(toJsonText('data', { a: [1, 'x', null, true], left: undefined })).toBe('{"a":[1,"x",null,true]}');
   expect(toJsonText('data', undefined)).toBe('null');
   expect(toJsonText('data', new Date(0))).toBe('"1970-01-01T00:00:00.000Z"');
@@ -13,17 +13,17 @@ test.each([
   [{ f: () => 1 }, 'f: a function is not JSON'],
   [[undefined], '[0]: a undefined is not JSON'],
   [{ when: new Map() }, 'when: a Map would lose its kind in JSON; give a plain object'],
-])('What JSON would lose is refused with its place: %o', (value, words) => {
-  expect(() => toJsonText('data', value)).toThrow(words);
+])('A value that JSON cannot represent is rejected with its path: %o', (value, problem) => {
+  expect(() => toJsonText('data', value)).toThrow(problem);
 });
 
-test('A value that contains itself is refused and not followed for ever.', () => {
+test('A value that contains itself is rejected.', () => {
   const round: { self?: unknown } = {};
   round.self = round;
   expect(() => toJsonText('data', round)).toThrow('contains itself');
 });
 
-test('More than 256 KB is refused, with a word about attachments; exactly 256 KB is taken.', () => {
+test('More than 256 KB is rejected with a hint at attachments; exactly 256 KB is accepted.', () => {
   expect(toJsonText('data', 'x'.repeat(MAX_JSON_BYTES - 2))).toHaveLength(MAX_JSON_BYTES);
   expect(() => toJsonText('data', 'x'.repeat(MAX_JSON_BYTES))).toThrow('attachment');
   expect(() => toJsonText('data', 'ü'.repeat(MAX_JSON_BYTES / 2))).toThrow('attachment');

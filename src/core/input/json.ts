@@ -1,10 +1,11 @@
-/** Data, results and checkpoints as JSON text: what JSON would silently lose or bend is refused instead. */
+/** Data, results and checkpoints as JSON text. A value that JSON would silently drop or change is rejected. */
+import type { Problem } from '../ports/errors.ts';
 import { badInput } from '../ports/errors.ts';
 
 export const MAX_JSON_BYTES = 256 * 1024;
 const MAX_DEPTH = 200;
 
-/** The JSON text of a value; `undefined` as a whole counts as null. Throws `bad-input` naming the place. */
+/** Returns the JSON text of a value; undefined counts as null. Throws `bad-input` with the path. */
 export function toJsonText(what: string, value: unknown): string {
   if (value === undefined || value === null) return 'null';
   const problem = problemOf(value, 0);
@@ -18,13 +19,8 @@ export function toJsonText(what: string, value: unknown): string {
   return text;
 }
 
-interface Place {
-  readonly path: string;
-  readonly message: string;
-}
-
-/** Paths are put together on the way back from a problem: almost all data have none. */
-function problemOf(value: unknown, depth: number): Place | null {
+/** Paths are built on the way back from a problem, because almost all data have none. */
+function problemOf(value: unknown, depth: number): Problem | null {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -38,7 +34,7 @@ function problemOf(value: unknown, depth: number): Place | null {
   }
 }
 
-function problemOfObject(value: object, depth: number): Place | null {
+function problemOfObject(value: object, depth: number): Problem | null {
   if (depth > MAX_DEPTH) return { path: '', message: `is nested deeper than ${MAX_DEPTH} levels, or contains itself` };
   if (Array.isArray(value)) return problemOfList(value, depth);
   if ('toJSON' in value && typeof value.toJSON === 'function') return problemOf(value.toJSON(), depth + 1);
@@ -54,14 +50,14 @@ function problemOfObject(value: object, depth: number): Place | null {
   return null;
 }
 
-function problemOfList(list: readonly unknown[], depth: number): Place | null {
-  for (let place = 0; place < list.length; place++) {
-    const problem = problemOf(list[place], depth + 1);
-    if (problem !== null) return under(`[${place}]`, problem);
+function problemOfList(list: readonly unknown[], depth: number): Problem | null {
+  for (let index = 0; index < list.length; index++) {
+    const problem = problemOf(list[index], depth + 1);
+    if (problem !== null) return under(`[${index}]`, problem);
   }
   return null;
 }
 
-function under(key: string, { path, message }: Place): Place {
+function under(key: string, { path, message }: Problem): Problem {
   return { path: path === '' || path.startsWith('[') ? key + path : `${key}.${path}`, message };
 }

@@ -1,4 +1,4 @@
-/** Whether two JSON values say the same, whatever the order of their keys. */
+/** Returns whether two JSON values are equal, whatever the order of their keys. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

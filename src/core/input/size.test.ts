@@ -9,6 +9,6 @@ test.each([
   [1_000, 1_000],
 ])('%s is %d bytes', (value, bytes) => expect(parseSize(value)).toBe(bytes));
 
-test.each(['', '12', 'GB', '-1KB', -1, Number.NaN, null, '5 pounds'])('%s is no size', (value) =>
+test.each(['', '12', 'GB', '-1KB', -1, Number.NaN, null, '5 pounds'])('%s is not a size', (value) =>
   expect(parseSize(value)).toBeNull(),
 );

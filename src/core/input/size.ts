@@ -1,10 +1,10 @@
-/** Sizes as people write them: '512 KB', '2GB', or a number of bytes. A KB is 1,024 bytes. */
+/** Sizes as text: '512 KB', '2GB', or a number of bytes. A KB is 1,024 bytes. */
 
 export type Size = number | string;
 
 const FACTOR: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };
 
-/** Bytes, or null when it is no size. */
+/** Returns bytes, or null if the value is not a size. */
 export function parseSize(value: unknown): number | null {
   const bytes = typeof value === 'string' ? parseText(value) : value;
   if (typeof bytes !== 'number' || !Number.isFinite(bytes) || bytes < 0 || bytes > Number.MAX_SAFE_INTEGER) return null;

@@ -3,7 +3,7 @@ import { failureOf, isFinal, MAX_DETAIL_LENGTH, MAX_GROUP_LENGTH, MAX_MESSAGE_LE
 
 const groupOf = (message: string) => failureOf(new RangeError(message)).group;
 
-describe('the failure of a thrown thing', () => {
+describe('a failure made of a thrown value', () => {
   it('has the class and the message as its group, and the stack as its detail', () => {
     const failure = failureOf(new TypeError('no such file'));
     expect(failure).toMatchObject({ group: 'TypeError: no such file', message: 'no such file' });
@@ -24,7 +24,7 @@ describe('the failure of a thrown thing', () => {
     expect(groupOf('the facade was defaced')).toBe('RangeError: the facade was defaced');
   });
 
-  it('has the group that the error names itself', () => {
+  it('uses the group that the error names', () => {
     expect(failureOf(Object.assign(new Error('507 of 1000'), { group: 'quota' })).group).toBe('quota');
   });
 
@@ -38,7 +38,7 @@ describe('the failure of a thrown thing', () => {
     expect(Buffer.from(group + message).toString()).toBe(group + message);
   });
 
-  it('shows the causes, but not without end', () => {
+  it('includes the causes, up to a limit', () => {
     const error = new Error('outer', { cause: new Error('inner', { cause: 'a string' }) });
     expect(failureOf(error).detail).toMatch(/outer[^]*caused by: Error: inner[^]*caused by: a string/);
     const round = new Error('round');
@@ -47,7 +47,7 @@ describe('the failure of a thrown thing', () => {
   });
 
   it.each([
-    ['a string', 'plain words', 'plain words'],
+    ['a string', 'plain text', 'plain text'],
     ['undefined', undefined, 'undefined was thrown'],
     ['null', null, 'null was thrown'],
     ['a number', 7, '7 was thrown'],
@@ -58,7 +58,7 @@ describe('the failure of a thrown thing', () => {
     expect(failureOf(thrown).message).toBe(message);
   });
 
-  it('can be made of what cannot be read', () => {
+  it('can be made of an unreadable value', () => {
     const hostile = new Proxy(
       {},
       {
@@ -67,7 +67,7 @@ describe('the failure of a thrown thing', () => {
         },
       },
     );
-    expect(failureOf(hostile).message).toBe('what was thrown could not be read');
+    expect(failureOf(hostile).message).toBe('the thrown value could not be read');
     expect(isFinal(hostile)).toBe(false);
     const round: { self?: unknown } = {};
     round.self = round;
@@ -75,8 +75,8 @@ describe('the failure of a thrown thing', () => {
   });
 });
 
-describe('whether another attempt would help', () => {
-  it('is said by the error, without a class of ours', () => {
+describe('whether a failure is final', () => {
+  it('depends on a field of the error, not on an error class', () => {
     expect(isFinal(Object.assign(new Error('no'), { final: true }))).toBe(true);
     expect(isFinal(new Error('no'))).toBe(false);
     expect(isFinal('final')).toBe(false);

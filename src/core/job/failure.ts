@@ -1,7 +1,7 @@
 /**
- * What a thrown thing says as a failure: data with a group that makes failures of one kind countable.
+ * Turns a thrown value into a failure: data with a group, so that failures of one kind can be counted.
  *
- * Anything can be thrown, so nothing here trusts what it is given: it never throws itself, and every text has a limit.
+ * Any value can be thrown, so this module trusts none of its input: it never throws, and every text has a limit.
  */
 import type { Failure } from './job.ts';
 
@@ -10,22 +10,25 @@ export const MAX_MESSAGE_LENGTH = 4_096;
 export const MAX_DETAIL_LENGTH = 16_384;
 const MAX_CAUSES = 4;
 
-/** The group is the error's own `group` if it has one, else its class and its message without what changes each time. */
+/**
+ * Returns the failure of a thrown value. The group is the error's own `group`, if set. Otherwise it is the class and
+ * the message without ids and numbers.
+ */
 export function failureOf(error: unknown): Failure {
   try {
     return read(error);
   } catch {
-    // A getter or a proxy of the thrown thing threw in turn.
-    return { group: 'Error', message: 'what was thrown could not be read', detail: null };
+    // A getter or a proxy of the thrown value threw in turn.
+    return { group: 'Error', message: 'the thrown value could not be read', detail: null };
   }
 }
 
-/** The group of a failure that has only words. */
+/** Returns the group of a failure that has only a message. */
 export function groupOfMessage(message: string): string {
   return cut(blanked(message), MAX_GROUP_LENGTH);
 }
 
-/** An error says by `final: true` that another attempt would not help. */
+/** Returns whether the error declares with `final: true` that another attempt would not help. */
 export function isFinal(error: unknown): boolean {
   try {
     return fieldOf(error, 'final') === true;
@@ -59,7 +62,7 @@ function nameOf(error: unknown): string {
   return typeof name === 'string' && name !== '' ? name : 'Error';
 }
 
-/** The stack, and those of its causes below it. */
+/** Returns the stack, followed by the stacks of its causes. */
 function detailOf(error: unknown): string {
   const stacks: string[] = [];
   for (let each = error; each !== undefined && stacks.length <= MAX_CAUSES; each = fieldOf(each, 'cause')) {
@@ -75,17 +78,20 @@ function fieldOf(value: unknown, name: string): unknown {
 }
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
-/** Eight or more hex digits with a figure among them: an id, and not a word such as "defaced". */
+/** Matches eight or more hex digits with at least one decimal digit: an id, and not a word such as "defaced". */
 const HEX_ID = /\b(?:0x)?(?=[a-f]*\d)[0-9a-f]{8,}\b/gi;
 const NUMBER = /\d+(?:\.\d+)*/g;
 
-/** Without what makes two failures of one kind look different. Only the beginning counts, so only that is read. */
+/**
+ * Removes ids and numbers, which differ between failures of one kind. Reads only the beginning, because the group is
+ * short.
+ */
 function blanked(message: string): string {
   const beginning = message.slice(0, MAX_GROUP_LENGTH * 4);
   return beginning.replace(UUID, '*').replace(HEX_ID, '*').replace(NUMBER, '*').replace(/\s+/g, ' ').trim();
 }
 
-/** Never through the middle of a character, of which a store would keep something else. */
+/** Cuts a text without splitting a surrogate pair, which a store would not keep as given. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);

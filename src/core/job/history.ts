@@ -42,7 +42,7 @@ export interface HistoryRow {
   readonly attempt: number;
   /** The lease's token where the event belongs to an attempt, else null. */
   readonly token: number | null;
-  /** The worker of the attempt, or whoever asked. */
+  /** The worker of the attempt, or the caller. */
   readonly by: string | null;
   /** A reason, a failure message or another detail of the event. */
   readonly note: string | null;
@@ -52,7 +52,7 @@ export const MAX_HISTORY = 100;
 export const MAX_LATE_ROWS = 3;
 export const MAX_NOTE_LENGTH = 4096;
 
-/** Appends a row under the cap: the first row stays, the oldest of the others goes. */
+/** Appends a row under the cap: the first row stays, the oldest of the other rows is dropped. */
 export function appendRow(rows: readonly HistoryRow[], row: HistoryRow): readonly HistoryRow[] {
   const [first, ...rest] = rows;
   if (first === undefined) return [row];
@@ -60,7 +60,7 @@ export function appendRow(rows: readonly HistoryRow[], row: HistoryRow): readonl
   return [first, ...(rest.length > room ? rest.slice(rest.length - room) : rest), row];
 }
 
-/** The row that ended the attempt of this token, if it is still known. */
+/** Returns the row that ended the attempt with this token, if it is still kept. */
 export function endingOf(rows: readonly HistoryRow[], token: number): HistoryRow | undefined {
   return rows.findLast(
     (row) => row.token === token && row.event !== 'claimed' && row.event !== 'late' && row.event !== 'cancel-asked',
@@ -70,18 +70,20 @@ export function endingOf(rows: readonly HistoryRow[], token: number): HistoryRow
 const SETTLEMENT_KINDS = ['complete', 'fail', 'retry', 'resend', 'release', 'crash', 'forward'];
 
 /**
- * The note of a row for display. A cancelled attempt keeps the kind of its settlement as its note, so that a repeated
- * settlement is recognised; how the job ended is `cancelled`, whatever that kind was.
+ * Returns the note of a row for display.
+ *
+ * A cancelled attempt keeps the kind of its settlement as its note, so that a repeated settlement is recognised. The
+ * job ended as `cancelled`, whatever that kind was.
  */
 export function shownNote({ event, note }: Pick<HistoryRow, 'event' | 'note'>): string | null {
   return event === 'cancelled' && note !== null && SETTLEMENT_KINDS.includes(note) ? null : note;
 }
 
-/** Whether a late word may still be kept: three a job, and the same word only once. */
-export function hasRoomForLate(rows: readonly HistoryRow[], late: HistoryRow): boolean {
+/** Returns whether a late settlement may still be recorded: at most three for each job, and each only once. */
+export function canKeepLate(rows: readonly HistoryRow[], late: HistoryRow): boolean {
   const known = rows.filter((row) => row.event === 'late');
   return known.length < MAX_LATE_ROWS && !known.some((row) => row.token === late.token && row.note === late.note);
 }
 
-/** The note of a row that says why a job has no result any more. */
+/** The note of the row that explains why a job has no result any more. */
 export const RESULT_PRUNED = 'result pruned';

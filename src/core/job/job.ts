@@ -1,8 +1,8 @@
 /**
  * The job record: what a store keeps of one unit of work.
  *
- * Pure data. Times are epoch milliseconds of the store's clock. `data`, `result` and `checkpoint` are JSON
- * *texts*: the core and the stores never look inside them, so nobody pays for parsing what is only passed on.
+ * Pure data. Times are epoch milliseconds of the store's clock. `data`, `result` and `checkpoint` are JSON *texts*: the
+ * core and the stores never parse them, because parsing a value that is only passed on is wasted work.
  */
 import type { Hook } from '../webhooks/webhook.ts';
 
@@ -13,14 +13,16 @@ export type JobState = (typeof JOB_STATES)[number];
 export const ENDED_STATES = ['done', 'failed', 'cancelled'] as const;
 export type EndedState = (typeof ENDED_STATES)[number];
 
-/** The timed right to one attempt. `token` is the fence: an integer that only grows over the whole store. */
+/**
+ * The timed right to run one attempt. `token` is the fencing number: an integer that only grows across the whole store.
+ */
 export interface Lease {
   readonly token: number;
   readonly worker: string;
   readonly ms: number;
   readonly until: number;
   readonly claimedAt: number;
-  /** When the worker reported that the work began, and as which process. */
+  /** When the worker reported that the attempt began, and the process id it reported. */
   readonly startedAt: number | null;
   readonly pid: number | null;
   readonly cancelAskedAt: number | null;
@@ -28,13 +30,13 @@ export interface Lease {
 }
 
 export interface Progress {
-  /** 0 to 100, or null when only words are known. */
+  /** 0 to 100, or null when only a text is known. */
   readonly percent: number | null;
   readonly text: string | null;
   readonly at: number;
 }
 
-/** Why an attempt ended badly. `group` is what makes failures of one kind countable. */
+/** Why an attempt failed. `group` labels failures of one kind, so that they can be counted. */
 export interface Failure {
   /** The label by which failures are grouped and counted. */
   readonly group: string;
@@ -59,19 +61,19 @@ export interface Backoff {
   readonly kind: 'fixed' | 'exponential' | 'list';
   readonly delayMs: number;
   readonly maxMs: number;
-  /** Share of the delay that is random: 0 none, 1 anything from nothing to the whole delay. */
+  /** Share of the delay that is random: 0 for none, 1 for a random delay between 0 and the whole delay. */
   readonly jitter: number;
-  /** Only with kind 'list': the delay after each failure; the last one goes on. */
+  /** Only with kind 'list': the delay after each failure. The last delay is used for all further failures. */
   readonly delaysMs: readonly number[];
 }
 
 export const DEPENDENCY_RULES = ['hold', 'fail', 'run'] as const;
-/** What becomes of a job when one that it waits for fails, is cancelled or is deleted. */
+/** The effect on a job when a job that it waits for fails, is cancelled or is deleted. */
 export type OnDependencyFailed = (typeof DEPENDENCY_RULES)[number];
 
 /**
- * The jobs that a job was made to wait for, as numbers: `open` of them it still waits for, and `bad` of those have
- * failed or were cancelled.
+ * The parents of a job, as counts. `of`: all parents. `open`: parents that the job still waits for. `bad`: open parents
+ * that failed or were cancelled.
  */
 export interface Parents {
   readonly of: number;
@@ -79,7 +81,7 @@ export interface Parents {
   readonly bad: number;
 }
 
-/** What one job overrides of its queue's settings, and its key. Some of it is for the worker alone. */
+/** Overrides of the queue's settings for one job, and the job's key. Some of them are used only by the worker. */
 export interface JobPolicy {
   readonly retries?: number;
   readonly maxResends?: number;
@@ -87,13 +89,13 @@ export interface JobPolicy {
   readonly maxRuntimeMs?: number;
   readonly maxSilenceMs?: number;
   readonly onDependencyFailed?: OnDependencyFailed;
-  /** Names of throttles, instead of the queue's. */
+  /** Names of throttles, in place of the queue's. */
   readonly throttles?: readonly string[];
-  /** Instead of what the data says; counts where the queue has `keys`. */
+  /** In place of the key taken from the data; used only if the queue has `keys`. */
   readonly key?: string;
-  /** Beside those of the queue. */
+  /** In addition to the queue's webhooks. */
   readonly hooks?: readonly Hook[];
-  /** What it needs of its worker, instead of the queue's: needs.ts. */
+  /** Resources that the job needs of its worker, in place of the queue's: see limits/resources.ts. */
   readonly needs?: string;
 }
 
@@ -107,36 +109,36 @@ export interface Job {
   readonly tags: readonly string[];
   readonly policy: JobPolicy;
   readonly unique: UniqueKey | null;
-  /** Null for a job that was never told to wait for another. */
+  /** Null for a job that never had a dependency. */
   readonly parents: Parents | null;
   /** How many jobs still wait for this one, whatever state they are in. */
   readonly dependents: number;
   readonly createdAt: number;
-  /** Insertion number: the last tie-break of the order of claims. */
+  /** Insertion number: the last tie-break in claim order. */
   readonly seq: number;
-  /** Not to be claimed before. For a draft: the earliest that its producer asked for. */
+  /** The earliest time of a claim. For a draft: the earliest time that its producer gave. */
   readonly runAt: number;
   /**
-   * The delay from which the store computed `runAt`; null where the producer gave a time, and for a job that was to run when
-   * it was added. For a draft: its delay, which starts at its commit.
+   * The delay from which the store computed `runAt`. Null if the producer gave a time, and for a job without a delay.
+   * For a draft: its delay, which starts at its commit.
    */
   readonly delayMs: number | null;
   /**
-   * When it last came free to be claimed: other jobs held it up no longer, it was taken from its holder, or its time was
-   * moved into the past. Null where `runAt` says it.
+   * When the job last became claimable in a way other than by `runAt`: its last dependency ended, it was taken from its
+   * lease holder, or its run time was moved into the past. Null otherwise.
    */
   readonly freedAt: number | null;
-  /** Set while the job is returned work, which is claimed before everything else. */
+  /** Set while the job is returned work, which is claimed before all other jobs. */
   readonly returnedAt: number | null;
-  /** Its turn among the keys of its queue; 0 where keys take no turns. */
+  /** The job's turn among the keys of its queue; 0 if the queue has no keys. */
   readonly turn: number;
-  /** What makes it equal to others of its queue (coalesce.ts); only while it stands in line. */
+  /** The key shared by equal jobs of the queue (limits/coalesce.ts). Set only while the job is claimable. */
   readonly coalesceKey: string | null;
-  /** The job it was folded into when that one started: while it waits for its end, and once it is done with it. */
+  /** The job that this job was coalesced into: set while it waits for that job to end, and after both are done. */
   readonly foldedInto: string | null;
-  /** How many jobs were folded into it when it started: while it runs, and once it is done. */
+  /** How many jobs were coalesced into this one when it started: set while it runs, and after it is done. */
   readonly folded: number;
-  /** Addresses of the throttles of which it holds a slot; only while it runs. */
+  /** Addresses of the throttles of which the job holds a slot; only while it runs. */
   readonly slots: readonly string[];
   readonly attempt: number;
   readonly failures: number;
@@ -152,7 +154,7 @@ export interface Job {
   readonly endedAt: number | null;
 }
 
-/** Of all jobs that hold none, so that it is one and the same list. */
+/** One shared empty list for all jobs without slots. */
 export const NO_SLOTS: readonly string[] = Object.freeze([]);
 
 export type RunningJob = Job & { readonly state: 'running'; readonly lease: Lease };
@@ -165,17 +167,19 @@ export function isEnded(state: JobState): state is EndedState {
   return state === 'done' || state === 'failed' || state === 'cancelled';
 }
 
-/** Waits for other jobs, or for the end of the one it is folded into: no claim sees it. */
+/**
+ * Returns whether the job waits for other jobs, or for the job that it is coalesced into. Claims skip a blocked job.
+ */
 export function isBlocked({ state, parents, foldedInto }: Pick<Job, 'state' | 'parents' | 'foldedInto'>): boolean {
   return state === 'waiting' && (foldedInto !== null || (parents !== null && parents.open > 0));
 }
 
-/** Returns since when a job that waits can be claimed: its time has come, and no other job holds it up. */
+/** Returns since when a waiting job can be claimed: its run time has come, and no other job blocks it. */
 export function readySince({ runAt, createdAt, freedAt }: Pick<Job, 'runAt' | 'createdAt' | 'freedAt'>): number {
   return Math.max(runAt, createdAt, freedAt ?? 0);
 }
 
-/** Ended, but not as those who wait for it want. */
-export function isBad(state: JobState): boolean {
+/** Returns whether the job ended without success. */
+export function isUnsuccessful(state: JobState): boolean {
   return state === 'failed' || state === 'cancelled';
 }

@@ -1,11 +1,11 @@
 /**
- * Labels: what a job is at this moment, in one word and with the reason in words.
+ * Labels: the present condition of a job, as one word with a reason.
  *
- * Worked out from the record, never stored: time alone writes nothing.
+ * A label is computed from the record and never stored, because time alone writes nothing.
  */
 
 import type { Brake } from '../limits/throttle.ts';
-import { brakeWords } from '../limits/throttle.ts';
+import { waitReasonText } from '../limits/throttle.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 import type { Job, Parents } from './job.ts';
 import { isBlocked, isRunning, type RunningJob } from './job.ts';
@@ -60,15 +60,20 @@ export function labelOf(job: Job, settings: QueueSettings, now: number): Labelle
   }
 }
 
-/** A job that waits for a worker, and that no worker may start now. */
-export function unlessThrottled({ label, reason }: Labelled, brake: Brake | null): Labelled {
-  return label === 'ready' && brake !== null ? { label: 'throttled', reason: brakeWords(brake) } : { label, reason };
+/** Replaces `ready` by `throttled` if a limit keeps every worker from starting the job now. */
+export function withWaitReason({ label, reason }: Labelled, waitReason: Brake | null): Labelled {
+  return label === 'ready' && waitReason !== null
+    ? { label: 'throttled', reason: waitReasonText(waitReason) }
+    : { label, reason };
 }
 
 function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelled {
   if (isBlocked(job)) {
     const { foldedInto, parents } = job;
-    return { label: 'blocked', reason: foldedInto === null ? wordsOf(parents) : `goes with job ${foldedInto}` };
+    return {
+      label: 'blocked',
+      reason: foldedInto === null ? dependencyReason(parents) : `coalesced with job ${foldedInto}`,
+    };
   }
   if (job.runAt > now) {
     const at = new Date(job.runAt).toISOString();
@@ -79,13 +84,13 @@ function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelle
     const note = settings.note === null ? '' : `: ${settings.note}`;
     return { label: 'paused', reason: `the queue is ${settings.state}${note}` };
   }
-  return { label: 'ready', reason: job.returnedAt === null ? 'waits for a worker' : 'returned work: goes first' };
+  return { label: 'ready', reason: job.returnedAt === null ? 'waits for a worker' : 'returned work: claimed first' };
 }
 
-function wordsOf(parents: Parents | null): string {
+function dependencyReason(parents: Parents | null): string {
   const { of, open, bad } = parents ?? { of: 0, open: 0, bad: 0 };
-  const words = `waits for ${open} of ${of} ${of === 1 ? 'job' : 'jobs'}`;
-  return bad === 0 ? words : `${words}; held, since ${bad} of them failed or ${bad === 1 ? 'was' : 'were'} cancelled`;
+  const text = `waits for ${open} of ${of} ${of === 1 ? 'job' : 'jobs'}`;
+  return bad === 0 ? text : `${text}; held, since ${bad} of them failed or ${bad === 1 ? 'was' : 'were'} cancelled`;
 }
 
 function labelOfRunning({ lease, attempt }: RunningJob, settings: QueueSettings, now: number): Labelled {

@@ -1,11 +1,14 @@
-/** What ids, queues and other names may look like. They stand in URLs, file names and keys, so they are narrow. */
+/**
+ * Checks of ids, queue names and other names. They are part of URLs, file names and keys, so their alphabets are
+ * narrow.
+ */
 import type { Check } from '../input/check.ts';
 import { text } from '../input/check.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
 import { HOOK_ID_PREFIX } from '../webhooks/webhook.ts';
 import { isAddress, parseDestination } from './relay-request.ts';
 
-/** None begins with @ or #: stores keep what is not a job beside jobs under such names. */
+/** No id begins with @ or #: stores keep other rows beside jobs under such names. */
 export const ID_PATTERN = /^(?!@|\.{1,2}$)[A-Za-z0-9._:~@-]{1,128}$/;
 const QUEUE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
@@ -15,17 +18,17 @@ export const jobId: Check<string> = text({
   must: "must be 1 to 128 of A-Z a-z 0-9 . _ : ~ @ - and not '.' or '..', nor begin with @",
 });
 
-/** One that a producer chooses. What hooks write has ids of its own, by which it is known. */
+/** An id that a producer chooses. Webhook jobs have a reserved prefix, by which they are recognised. */
 export const newJobId: Check<string> = described(schemaOf(jobId), (value: unknown, report, path) => {
   if (typeof value === 'string' && value.startsWith(HOOK_ID_PREFIX))
-    report(path, `must not begin with ${HOOK_ID_PREFIX}, which is for the jobs of hooks`);
+    report(path, `must not begin with ${HOOK_ID_PREFIX}, which is reserved for webhook jobs`);
   return jobId(value, report, path);
 });
 
 const queueText = text({
   max: 128,
   pattern: QUEUE,
-  must: 'must begin with a letter, digit or _ and go on with those, . or -',
+  must: 'must begin with a letter, digit or _ and continue with those, . or -',
 });
 
 export const queueName: Check<string> = (value, report, path) => {
@@ -34,7 +37,7 @@ export const queueName: Check<string> = (value, report, path) => {
   return queueText(value, report, path);
 };
 
-/** A queue of this store, or the address of one elsewhere: http://host:3333/q/queue. */
+/** A queue of this store, or the address of a queue on another node: http://host:3333/q/queue. */
 export const destination: Check<string> = described(
   {
     anyOf: [
@@ -50,9 +53,13 @@ export const destination: Check<string> = described(
   },
 );
 
-/** A label for people: no control characters. */
-const SHOWN = /^[^\u0000-\u001f\u007f]*$/;
-export const shownName: Check<string> = text({ max: 256, pattern: SHOWN, must: 'must have no control characters' });
+/** A label for display: no control characters. */
+const DISPLAYABLE = /^[^\u0000-\u001f\u007f]*$/;
+export const shownName: Check<string> = text({
+  max: 256,
+  pattern: DISPLAYABLE,
+  must: 'must have no control characters',
+});
 export const tag: Check<string> = text({
   max: 128,
   pattern: /^[^\u0000-\u001f\u007f]+$/,
@@ -65,9 +72,9 @@ export const uniqueKeyText: Check<string> = text({
 });
 
 const SCHEDULE_MAX = 96;
-/** Shorter than an id: `<schedule>@<slot>` must be one. */
+/** Shorter than a job id, because `<schedule>@<run time>` must be one. */
 export const scheduleName: Check<string> = text({
   max: SCHEDULE_MAX,
   pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
-  must: 'must begin with a letter, digit or _ and go on with those, . or -',
+  must: 'must begin with a letter, digit or _ and continue with those, . or -',
 });

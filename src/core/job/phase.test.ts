@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_PHASES, type Phase, phaseIn, withWords } from './phase.ts';
+import { MAX_PHASES, type Phase, phaseIn, withWords } from './phase.ts';
 
-describe('the phase that words tell of', () => {
+describe('the phase of a status text', () => {
   it.each([
     ['pass 1: scene 9 of 25', 'pass 1'],
     ['encoding 12 %', 'encoding'],
@@ -9,13 +9,13 @@ describe('the phase that words tell of', () => {
     ['12 of 25', null],
     ['', null],
     [': nothing before it', null],
-  ])('%o is in %o', (words, name) => {
-    expect(phaseIn(words)).toBe(name);
+  ])('%o is in %o', (text, name) => {
+    expect(phaseIn(text)).toBe(name);
   });
 
-  it('begins when the name changes, comes again when it is named again, and ends nowhere', () => {
-    const said = ['get: 1', 'get: 2', '17 %', 'make 3', 'get: 4'];
-    const phases = said.reduce<readonly Phase[]>((before, words, at) => withWords(before, words, at), []);
+  it('begins when the name changes, and again when an earlier name returns', () => {
+    const texts = ['get: 1', 'get: 2', '17 %', 'make 3', 'get: 4'];
+    const phases = texts.reduce<readonly Phase[]>((before, text, at) => withWords(before, text, at), []);
     expect(phases).toEqual([
       { name: 'get', at: 0 },
       { name: 'make', at: 3 },
@@ -23,9 +23,9 @@ describe('the phase that words tell of', () => {
     ]);
   });
 
-  it('is one of so many, however much is said', () => {
-    const words = Array.from({ length: 200 }, (_, number) => `step ${number}: on`);
-    const phases = words.reduce<readonly Phase[]>((before, each, at) => withWords(before, each, at), []);
-    expect(phases).toHaveLength(MOST_PHASES);
+  it('is not recorded beyond the limit', () => {
+    const texts = Array.from({ length: 200 }, (_, number) => `step ${number}: on`);
+    const phases = texts.reduce<readonly Phase[]>((before, each, at) => withWords(before, each, at), []);
+    expect(phases).toHaveLength(MAX_PHASES);
   });
 });

@@ -1,10 +1,10 @@
 /**
- * A job for a queue of another node. Its destination is an address, `http://host:3333/q/<queue>`; what is stored here is
- * a job of the built-in queue `relay` whose data say where to, and hold the job as it shall be there.
+ * A job for a queue of another node. Its destination is an address, `http://host:3333/q/<queue>`. This store keeps it
+ * as a job of the system queue `relay`, whose data hold the destination and the job to create there:
  *
  *     { "to": "http://b:3333/q/mail", "data": …, "job": { name, priority, tags, policy }, "forceRemote": true }
  *
- * A message of RQ's (an object with `dest`) is an order, too. Pure: nothing here looks a name up or calls anybody.
+ * A message of RQ (an object with `dest`) is a relay request too. Pure: this module resolves no name and makes no call.
  */
 
 import { toJsonText } from '../input/json.ts';
@@ -15,7 +15,9 @@ import type { JobPolicy } from './job.ts';
 
 export const RELAY_QUEUE = 'relay';
 export const ROUTER_QUEUE = 'rq_router';
-/** Queues that a node works by itself. A file of that name configures it and names no script. */
+/**
+ * System queues, which a node runs itself. A queue file of such a name only configures the queue; it names no script.
+ */
 export const BUILT_IN_QUEUES: readonly string[] = [RELAY_QUEUE, ROUTER_QUEUE, HOOKS_QUEUE];
 
 export interface RelayDestination {
@@ -24,7 +26,7 @@ export interface RelayDestination {
   readonly queue: string;
 }
 
-/** What the job is to be like there, as far as its producer said. */
+/** Options of the job on the other node, as far as its producer gave them. */
 export interface RelayedShape {
   readonly name?: string;
   readonly priority?: number;
@@ -33,15 +35,15 @@ export interface RelayedShape {
 }
 
 export interface RelayOrder {
-  /** As it was given: an address, or for a router also the name of a queue. */
+  /** As given: an address, or, for a router, the name of a queue. */
   readonly to: string;
   readonly data: unknown;
   readonly job: RelayedShape;
-  /** Over the network even where the address is this node's own. */
+  /** Sends the job over the network even if the address is this node's own. */
   readonly forceRemote: boolean;
-  /** The address of the job that it began as; null: this one. */
+  /** The address of the original job; null if this job is the original. */
   readonly origin: string | null;
-  /** How many nodes have handed it on. */
+  /** How many nodes have relayed the job so far. */
   readonly hops: number;
 }
 
@@ -51,23 +53,32 @@ export function isAddress(destination: string): boolean {
   return /^https?:/i.test(destination);
 }
 
-/** Null: it is no address of a queue. */
+/** Returns null if the text is not the address of a queue. */
 export function parseDestination(address: string): RelayDestination | null {
   const [, base, queue] = ADDRESS.exec(address) ?? [];
   return base === undefined || queue === undefined || /\.(json|txt)$/.test(queue) ? null : { base, queue };
 }
 
-/** The same for whoever gives one: throws `bad-input` in words. */
+/** Checks an address that a caller gave. Throws `bad-input` if it is not the address of a queue. */
 export function checkDestination(address: string): string {
   if (parseDestination(address) !== null) return address;
   const message = 'must be an address such as http://host:3333/q/queue';
   throw badInput('queue', [{ path: '', message }]);
 }
 
-export type NewOrder = Pick<RelayOrder, 'to' | 'data'> & Partial<RelayOrder>;
+export type NewRelayRequest = Pick<RelayOrder, 'to' | 'data'> & Partial<RelayOrder>;
 
-/** Its data as the queue `relay` keeps them. Throws `bad-input` where they have no room with the address. */
-export function orderText({ to, data, job = {}, forceRemote = false, origin = null, hops = 0 }: NewOrder): string {
+/**
+ * Returns the data of the job in the queue `relay`. Throws `bad-input` if address and data together exceed the limit.
+ */
+export function orderText({
+  to,
+  data,
+  job = {},
+  forceRemote = false,
+  origin = null,
+  hops = 0,
+}: NewRelayRequest): string {
   return toJsonText('data', {
     to,
     ...(forceRemote && { forceRemote }),
@@ -78,7 +89,10 @@ export function orderText({ to, data, job = {}, forceRemote = false, origin = nu
   });
 }
 
-/** A job whose queue is an address, as one of the queue `relay`: its policy is for there, its time and its key for here. */
+/**
+ * Turns a job whose queue is an address into a job of the queue `relay`. Its policy applies on the other node; its run
+ * time and its unique key apply here.
+ */
 export function relayJob(
   { queue, data, policy, priority, ...rest }: NewJob,
   how: Partial<Pick<RelayOrder, 'forceRemote' | 'origin' | 'hops'>> = {},
@@ -94,16 +108,16 @@ export function relayJob(
   return { ...rest, queue: RELAY_QUEUE, data: orderText({ ...how, to, data: JSON.parse(data) as unknown, job }) };
 }
 
-/** What a job's data order; null when they order nothing. */
+/** Returns the relay request in a job's data, or null if there is none. */
 export function readOrder(data: string): RelayOrder | null {
   const given: unknown = JSON.parse(data);
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
   const fields = given as Readonly<Record<string, unknown>>;
-  if (typeof fields['to'] === 'string' && 'data' in fields) return ownOrder(fields['to'], fields);
-  return typeof fields['dest'] === 'string' ? rqOrder(fields['dest'], fields) : null;
+  if (typeof fields['to'] === 'string' && 'data' in fields) return ownRequest(fields['to'], fields);
+  return typeof fields['dest'] === 'string' ? rqRequest(fields['dest'], fields) : null;
 }
 
-function ownOrder(to: string, fields: Readonly<Record<string, unknown>>): RelayOrder {
+function ownRequest(to: string, fields: Readonly<Record<string, unknown>>): RelayOrder {
   const { job, data, forceRemote, origin, hops } = fields;
   return {
     to,
@@ -115,8 +129,8 @@ function ownOrder(to: string, fields: Readonly<Record<string, unknown>>): RelayO
   };
 }
 
-/** RQ's message travels as it is: who gets it finds its parameters and where it came from. */
-function rqOrder(to: string, fields: Readonly<Record<string, unknown>>): RelayOrder {
+/** An RQ message is relayed whole: the receiver finds its parameters and its origin in it. */
+function rqRequest(to: string, fields: Readonly<Record<string, unknown>>): RelayOrder {
   const { orig_msg_id: origin, force_remote: force } = fields;
   return {
     to,

@@ -1,33 +1,34 @@
 /**
- * Finding jobs by what somebody remembers of them: the beginning of an id, a tag, a name, or a field of the data that
- * the queue declared as searchable. What an index knows comes first, then the newest jobs are looked through.
+ * Searches jobs by the beginning of an id, a tag, a name, or a field of the data that the queue declares as searchable.
+ * Indexed matches come first; then the newest jobs are scanned.
  *
- * It asks a store for pages and looks at them here: no store ever looks into data. Every page looks at a bounded number.
+ * Pages are read from the store and filtered here, because a store never parses data. Every page scans a bounded
+ * number.
  */
 
 import type { JobPage, JobQuery, JobStore } from '../ports/job-store.ts';
-import { lookThrough } from './filter-pages.ts';
+import { filterPages } from './filter-pages.ts';
 import type { Job } from './job.ts';
 import { ID_PATTERN } from './names.ts';
 
 export interface JobSearch {
   readonly words: string;
   readonly queue?: string;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string;
   readonly limit: number;
 }
 
-/** The fields of a queue's data that may be searched. */
+/** Returns the searchable fields of a queue's data. */
 export type SearchFields = (queue: string) => Promise<readonly string[]>;
 
 const STAGES = ['id', 'tag', 'name', 'rest'] as const;
 type Stage = (typeof STAGES)[number];
 
 export async function searchJobs(jobs: JobStore, search: JobSearch, fieldsOf: SearchFields): Promise<JobPage> {
-  const [stage, after] = placeOf(search.after);
+  const [stage, after] = readCursor(search.after);
   const page = await STEPS[stage](jobs, { search, after, fieldsOf });
-  const isWanted = fresh(stage, search);
+  const isWanted = isNewIn(stage, search);
   const found = page.jobs.filter(isWanted);
   if (page.next !== null) return { jobs: found, next: `${stage}:${page.next}` };
   const following = STAGES[STAGES.indexOf(stage) + 1];
@@ -38,7 +39,7 @@ export async function searchJobs(jobs: JobStore, search: JobSearch, fieldsOf: Se
   return { jobs: [...found, ...rest.jobs], next: rest.next };
 }
 
-function placeOf(after = ''): [Stage, string | undefined] {
+function readCursor(after = ''): [Stage, string | undefined] {
   const [name, ...rest] = after.split(':');
   const cursor = rest.join(':');
   return [STAGES.find((stage) => stage === name) ?? 'id', cursor === '' ? undefined : cursor];
@@ -58,8 +59,8 @@ const STEPS: Readonly<Record<Stage, (jobs: JobStore, step: Step) => Promise<JobP
   tag: (jobs, step) => jobs.list(queryOf(step, { tag: step.search.words })),
   name: (jobs, step) => jobs.list(queryOf(step, { name: step.search.words })),
   rest: (jobs, step) =>
-    lookThrough(jobs, queryOf(step, {}), async (job) =>
-      isFound(job, step.search.words, await step.fieldsOf(job.queue)),
+    filterPages(jobs, queryOf(step, {}), async (job) =>
+      matchesText(job, step.search.words, await step.fieldsOf(job.queue)),
     ),
 };
 
@@ -73,20 +74,20 @@ function queryOf({ search: { queue, limit }, after }: Step, by: Partial<JobQuery
   };
 }
 
-/** What an earlier stage has answered is not answered again; and a search in one queue is about that queue. */
-function fresh(stage: Stage, { words, queue }: JobSearch): (job: Job) => boolean {
-  const place = STAGES.indexOf(stage);
+/** Filters out jobs that an earlier stage has returned, and jobs of other queues. */
+function isNewIn(stage: Stage, { words, queue }: JobSearch): (job: Job) => boolean {
+  const index = STAGES.indexOf(stage);
   return (job) =>
     (queue === undefined || job.queue === queue) &&
-    !(place > 0 && job.id === words) &&
-    !(place > 1 && job.tags.includes(words)) &&
-    !(place > 2 && job.name === words);
+    !(index > 0 && job.id === words) &&
+    !(index > 1 && job.tags.includes(words)) &&
+    !(index > 2 && job.name === words);
 }
 
-/** Whether a job is meant by these words; case does not count but in ids. */
-export function isFound(job: Job, words: string, fields: readonly string[]): boolean {
-  const small = words.toLowerCase();
-  const holds = (text: string): boolean => text.toLowerCase().includes(small);
+/** Returns whether a job matches the text. Only ids are case-sensitive. */
+export function matchesText(job: Job, words: string, fields: readonly string[]): boolean {
+  const lowerCase = words.toLowerCase();
+  const holds = (text: string): boolean => text.toLowerCase().includes(lowerCase);
   if (job.id.startsWith(words) || holds(job.name ?? '') || job.tags.some(holds)) return true;
   return fields.length > 0 && valuesOf(job.data, fields).some(holds);
 }

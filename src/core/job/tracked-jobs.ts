@@ -1,9 +1,9 @@
 /**
- * Tracked jobs: those that somebody wants to keep an eye on. A mark is a record of kind `tracked` under the job's id, so
- * that every store has them and a mark outlives nothing but itself: a job that is gone shows as gone until it is unmarked.
+ * Tracked jobs: jobs that an operator follows. A tracking record has kind `tracked` and the job's id as its key, so
+ * every store supports it. The record outlives the job: a deleted job is listed as deleted until it is untracked.
  *
- * A store tells of every mark that is put or taken away, in the order of all its events (`tracked`, `untracked`), so that
- * whoever follows tracked jobs knows at each event whether its job was one, without a look at the store.
+ * A store emits `tracked` and `untracked` in the order of all its events. A subscriber therefore knows at each event
+ * whether its job is tracked, without a read of the store.
  */
 
 import type { EventListener, StoreEvent, Unsubscribe } from '../ports/job-store.ts';
@@ -18,7 +18,7 @@ const PAGE = 500;
 export interface TrackedJob {
   readonly id: string;
   readonly trackedAt: number;
-  /** Null once it was deleted or pruned. */
+  /** Null once the job is deleted or pruned. */
   readonly job: Job | null;
 }
 
@@ -30,60 +30,65 @@ export async function track({ jobs, records }: Store, id: string): Promise<{ rea
   return { ok: true };
 }
 
-/** Also of a job that is gone. */
+/** Removes the tracking record, also of a deleted job. */
 export async function untrack({ records }: Store, id: string): Promise<{ readonly ok: true } | Refused> {
   if ((await records.get(TRACKED_RECORD, id)) === null) return refuse('not-found', `tracked job ${id}`);
   await records.delete(TRACKED_RECORD, id);
   return { ok: true };
 }
 
-/** By the time they were marked, the latest first. */
+/** Returns the tracked jobs, the latest tracked first. */
 export async function trackedJobs({ jobs, records }: Store): Promise<readonly TrackedJob[]> {
-  const marks = await marksIn(records);
+  const tracked = await trackingRecords(records);
   const found: (Job | null)[] = [];
-  for (let at = 0; at < marks.length; at += PAGE)
-    found.push(...(await jobs.find(marks.slice(at, at + PAGE).map(({ id }) => id))));
-  const tracked = marks.map((mark, place) => ({ ...mark, job: found[place] ?? null }));
-  return tracked.sort((a, b) => b.trackedAt - a.trackedAt);
+  for (let at = 0; at < tracked.length; at += PAGE)
+    found.push(...(await jobs.find(tracked.slice(at, at + PAGE).map(({ id }) => id))));
+  const withJobs = tracked.map((record, index) => ({ ...record, job: found[index] ?? null }));
+  return withJobs.sort((a, b) => b.trackedAt - a.trackedAt);
 }
 
-async function marksIn(records: Records): Promise<readonly { readonly id: string; readonly trackedAt: number }[]> {
-  const marks: { id: string; trackedAt: number }[] = [];
+async function trackingRecords(
+  records: Records,
+): Promise<readonly { readonly id: string; readonly trackedAt: number }[]> {
+  const tracked: { id: string; trackedAt: number }[] = [];
   for (let after: string | undefined; ; ) {
     const page = await records.list({ kind: TRACKED_RECORD, limit: PAGE, ...(after !== undefined && { after }) });
-    marks.push(...page.map(({ key, updatedAt }) => ({ id: key, trackedAt: updatedAt })));
-    if (page.length < PAGE) return marks;
+    tracked.push(...page.map(({ key, updatedAt }) => ({ id: key, trackedAt: updatedAt })));
+    if (page.length < PAGE) return tracked;
     after = page.at(-1)?.key;
   }
 }
 
-/** What a store tells when a mark is put or taken away; of a job that is gone, only its id is known. */
-export function markEvent(id: string, isMarked: boolean, job: Job | undefined): StoreEvent {
-  const type = isMarked ? 'tracked' : 'untracked';
+/** Creates the event of a tracking record that was added or removed. Of a deleted job only the id is known. */
+export function markEvent(id: string, isTracked: boolean, job: Job | undefined): StoreEvent {
+  const type = isTracked ? 'tracked' : 'untracked';
   return { type, id, queue: job?.queue ?? '', state: job?.state ?? null };
 }
 
-/** The ids of tracked jobs: those there are at first, and from then on as the events say. */
+/** The ids of tracked jobs: read once, then kept up to date by events. */
 export class TrackedIds {
   #ids = new Set<string>();
   #isLoaded = false;
 
   /**
-   * Reads the marks, unless they are known. To be called when one listens already, and before the first event is taken in,
-   * or the first one after a gap: what came meanwhile is said again by it.
+   * Reads the tracking records, unless they are loaded. Call it after subscribing, and before the first event is
+   * applied (or the first event after a gap): events that arrive meanwhile are applied again.
    */
   async load(records: Records): Promise<void> {
     if (this.#isLoaded) return;
-    this.#ids = new Set((await marksIn(records)).map(({ id }) => id));
+    this.#ids = new Set((await trackingRecords(records)).map(({ id }) => id));
     this.#isLoaded = true;
   }
 
-  /** Marks may have come and gone without an event: the next `load` reads them again. */
+  /** Discards the ids after a gap, when records may have changed without an event: the next `load` reads them again. */
   forget(): void {
     this.#isLoaded = false;
   }
 
-  /** Takes in an event, in the order of events. Answers whether it is of a tracked job; the last is that it is none any more. */
+  /**
+   * Applies an event, in the order of events. Returns whether it concerns a tracked job, including the event that
+   * untracks it.
+   */
   concerns({ type, id }: Pick<StoreEvent, 'type' | 'id'>): boolean {
     if (type === 'tracked') this.#ids.add(id);
     if (type === 'untracked') this.#ids.delete(id);
@@ -92,18 +97,18 @@ export class TrackedIds {
 }
 
 /**
- * Hears of every change of a tracked job, of the marks, and of gaps. The answer comes when nothing will be missed any more.
- * After a gap the marks are read again; where that fails, the next event tries it once more.
+ * Subscribes to every change of a tracked job, to tracking records, and to gaps. Resolves once no event can be missed.
+ * After a gap the tracking records are read again; if that fails, the next event triggers another read.
  */
 export async function followTracked(
   { jobs, records }: Pick<Store, 'jobs' | 'records'>,
   listener: EventListener,
 ): Promise<Unsubscribe> {
   const ids = new TrackedIds();
-  /** Events that wait until the marks are known. */
+  /** Events that wait until the tracking records are loaded. */
   let waiting: StoreEvent[] | null = [];
   let isStale = true;
-  const readMarks = async (): Promise<void> => {
+  const reload = async (): Promise<void> => {
     while (isStale) {
       ids.forget();
       isStale = false;
@@ -113,30 +118,30 @@ export async function followTracked(
       });
     }
   };
-  const tellWaiting = (): void => {
+  const emitWaiting = (): void => {
     const events = waiting ?? [];
     waiting = null;
-    tell(events);
+    emit(events);
   };
-  const tell = (events: readonly StoreEvent[]): void => {
-    const told = events.filter((event) => isGap(event) || ids.concerns(event));
-    if (told.length > 0) listener(told);
+  const emit = (events: readonly StoreEvent[]): void => {
+    const relevant = events.filter((event) => isGap(event) || ids.concerns(event));
+    if (relevant.length > 0) listener(relevant);
   };
-  const hear = (events: readonly StoreEvent[]): void => {
+  const onEvents = (events: readonly StoreEvent[]): void => {
     if (events.some(isGap)) isStale = true;
     if (waiting !== null) return void waiting.push(...events);
-    if (!isStale) return tell(events);
+    if (!isStale) return emit(events);
     waiting = [...events];
-    void readMarks().then(tellWaiting, tellWaiting);
+    void reload().then(emitWaiting, emitWaiting);
   };
-  const unsubscribe = jobs.subscribe(hear);
+  const unsubscribe = jobs.subscribe(onEvents);
   try {
-    await readMarks();
+    await reload();
   } catch (error) {
     unsubscribe();
     throw error;
   }
-  tellWaiting();
+  emitWaiting();
   return unsubscribe;
 }
 

@@ -1,4 +1,4 @@
-/** How long a job waits before another attempt. Randomness is given, never drawn here. */
+/** Computes the delay before another attempt. Random numbers are passed in, never drawn here. */
 import type { Backoff } from '../job/job.ts';
 
 export const DEFAULT_BACKOFF: Backoff = {
@@ -9,7 +9,9 @@ export const DEFAULT_BACKOFF: Backoff = {
   delaysMs: [],
 };
 
-/** `failures` counts the one that just happened, so it is at least 1. `random` is in [0, 1). */
+/**
+ * Returns the delay after a failure. `failures` includes the latest one, so it is at least 1. `random` is in [0, 1).
+ */
 export function backoffMs(backoff: Backoff, failures: number, random: number): number {
   const whole = Math.min(baseMs(backoff, failures), backoff.maxMs);
   return Math.round(whole * (1 - backoff.jitter * random));
@@ -29,7 +31,9 @@ function baseMs(backoff: Backoff, failures: number): number {
 const CRASH_DELAY_MS = 10_000;
 const CRASH_DELAY_MAX_MS = 3_600_000;
 
-/** The first crash is somebody's bad luck; from the second on the job itself is under suspicion. */
+/**
+ * Returns the delay after a crash. A single crash says nothing about the job; from the second on the job is suspect.
+ */
 export function crashDelayMs(crashes: number): number {
   return crashes < 2 ? 0 : Math.min(CRASH_DELAY_MS * 2 ** Math.min(crashes - 2, 20), CRASH_DELAY_MAX_MS);
 }

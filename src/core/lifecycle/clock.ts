@@ -1,16 +1,16 @@
 /**
- * What a store makes of its own clock. Leases live by it, so a clock that steps or a store that slept must not
- * end all of them at once.
+ * Guards against steps of the store's clock. Leases depend on it, so a clock that steps or a store that slept must not
+ * expire all of them at once.
  *
  * - A step back of up to a minute is clamped: time stands still until the clock has caught up.
- * - A larger one is believed and reported: running leases start again from the new now, and so do delays that were counted
- *   from a time which has not come (operations/clock-step.ts).
- * - After a gap in which the store saw no call at all, leases that ended in it get their whole length again.
+ * - A larger step back is accepted and reported: running leases restart from the new now, and so do delays counted from
+ *   a time in the future (operations/clock-step.ts).
+ * - After a gap without any call to the store, leases that ended in the gap get their whole length again.
  */
 
 /**
- * Whose time counts. `store`: the store's own. `caller`: each call carries `now`, believed as it is (the qless
- * door). `guarded`: the caller's stands in for the store's own, with all precautions below (tests).
+ * Whose time is used. `store`: the store's own. `caller`: each call carries `now`, used as it is (compat/qless).
+ * `guarded`: the caller's time replaces the store's own, with all precautions below (tests).
  */
 export type ClockSource = 'store' | 'caller' | 'guarded';
 
@@ -19,7 +19,7 @@ export interface Gap {
   readonly to: number;
 }
 
-/** When a call happens, for everything that depends on time. */
+/** The time of a call, for every decision that depends on time. */
 export interface Moment {
   readonly now: number;
   readonly gap: Gap;
@@ -36,18 +36,18 @@ export interface Reading extends Moment {
   readonly hasSteppedBack: boolean;
 }
 
-/** A step back that is believed, while jobs may wait for times that were counted before it. */
+/** An accepted step back, as long as jobs may wait for times that were computed before it. */
 export interface ClockStep {
   /** The new now. */
   readonly from: number;
-  /** Jobs with a larger insertion number were not looked at yet. */
+  /** Jobs with a larger insertion number were not rebased yet. */
   readonly afterSeq: number;
 }
 
 export const NO_GAP: Gap = { from: 0, to: 0 };
 export const NEVER_SEEN: ClockMemory = { seenAt: 0, gap: NO_GAP };
 
-/** Workers poll at least once a second, so a silence of two means that nobody could reach the store. */
+/** Workers poll at least once a second, so two seconds without a call mean that the store was unreachable. */
 export const GAP_MS = 2_000;
 export const CLAMP_MS = 60_000;
 

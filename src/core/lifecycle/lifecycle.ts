@@ -1,7 +1,7 @@
-// Long because it is the one place that decides, and a reader wants a job's whole life on one page.
+// Long because it holds every decision, and readers want a job's whole life on one page.
 /**
- * The place that decides. Every change in a job's life is one of these pure functions; a store only keeps what
- * they answer (memory, sqlite) or restates them where it must (redis, in Lua; the model suite holds the two equal).
+ * The lifecycle rules. Every change of a job is one of these pure functions. A store only keeps what they return
+ * (memory, SQLite) or restates them where it must (Redis, in Lua; the model suite holds the two equal).
  *
  *     draft ──commit──▶ waiting ──claim──▶ running ──complete, forward──▶ done
  *                        ▲  ▲               │ │ │ └──fail, none left────▶ failed
@@ -11,10 +11,10 @@
  *                        │  └── requeue ── done, failed, cancelled, running when held
  *                        └ move ── waiting, draft     cancel ── draft, waiting, running ──▶ cancelled
  *
- * What follows from it for the jobs that wait for this one is in dependencies.ts.
+ * The effects on jobs that wait for this one are in dependencies.ts.
  *
- * Nothing here reads a clock, draws a number or touches a store. A function that may say no returns a refusal
- * code; one that may not is only called when its caller has checked.
+ * This module reads no clock, draws no random number and touches no store. A function that may refuse returns a refusal
+ * code; any other function is called only after its caller has checked.
  */
 
 import type { HistoryEvent, HistoryRow } from '../job/history.ts';
@@ -27,7 +27,7 @@ import type { QueueSettings } from '../settings/settings.ts';
 import { crashDelayMs } from './backoff.ts';
 import type { Gap, Moment } from './clock.ts';
 
-/** A job's next record and the row that says why. */
+/** A job's next record and the history row that explains it. */
 export interface Transition {
   readonly job: Job;
   readonly row: HistoryRow;
@@ -39,7 +39,7 @@ interface RowDetails {
   readonly note?: string | null;
 }
 
-/** Slots go with the lease, whatever ends it. */
+/** Creates a transition. The slots end with the lease, whatever ends it. */
 export function transition(job: Job, event: HistoryEvent, at: number, details: RowDetails = {}): Transition {
   const { token = null, by = null, note = null } = details;
   const cut = note === null ? null : note.slice(0, MAX_NOTE_LENGTH);
@@ -47,23 +47,23 @@ export function transition(job: Job, event: HistoryEvent, at: number, details: R
   return { job: job.lease === null ? withoutLease(job) : job, row };
 }
 
-/** Of the jobs that were folded into it, only one that is done remembers the number. */
+/** Removes slots. Only a done job keeps the number of jobs that were coalesced into it. */
 function withoutLease(job: Job): Job {
   const folded = job.state === 'done' ? job.folded : 0;
   return job.slots.length === 0 && job.folded === folded ? job : { ...job, slots: NO_SLOTS, folded };
 }
 
-// ── birth ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── adding ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-interface Birth {
+interface CreationContext {
   readonly now: number;
   readonly seq: number;
   readonly settings: QueueSettings;
-  /** Of the jobs it waits for. */
+  /** Counts of the jobs it waits for. */
   readonly parents?: Parents | null;
 }
 
-export function born(input: NewJob, context: Birth): Transition {
+export function born(input: NewJob, context: CreationContext): Transition {
   const { now, seq, settings, parents = null } = context;
   const isDraft = input.draft === true;
   const delayMs = input.delayMs ?? 0;
@@ -106,7 +106,7 @@ export function born(input: NewJob, context: Birth): Transition {
   return transition(job, 'added', now);
 }
 
-/** A draft's delay starts now. One whose producer gave no time has that of its birth, which says nothing here. */
+/** Commits a draft: its delay starts now. `runAt` equal to `createdAt` means that the producer gave no time. */
 export function committed(job: Job, now: number): Transition {
   const due = dueAfter(now, job.delayMs ?? 0);
   const isGiven = job.runAt !== job.createdAt && job.runAt > due.runAt;
@@ -121,9 +121,9 @@ export interface Claim {
   readonly token: number;
   readonly worker: string;
   readonly leaseMs: number;
-  /** Of throttles that have room: the caller has looked. */
+  /** Throttles that have room: the caller has checked. */
   readonly slots?: readonly string[];
-  /** How many others are folded into it. */
+  /** How many other jobs are coalesced into it. */
   readonly folded?: number;
 }
 
@@ -154,13 +154,13 @@ export function claimed(job: Job, { now, token, worker, leaseMs, slots = NO_SLOT
   return transition(next, 'claimed', now, { token, by: worker });
 }
 
-/** Whether a call with this token speaks for the job's present attempt. The clock has no say in it. */
+/** Returns whether a token belongs to the job's current attempt. The clock has no influence. */
 export function holds(job: Job | undefined, token: number): job is RunningJob {
   return job !== undefined && isRunning(job) && job.lease.token === token;
 }
 
-/** Not history: a heartbeat leaves no row. */
-export function beaten(job: RunningJob, beat: Heartbeat, now: number): RunningJob {
+/** Applies a heartbeat. It is not history: it leaves no row. */
+export function renewed(job: RunningJob, beat: Heartbeat, now: number): RunningJob {
   const ms = beat.leaseMs ?? job.lease.ms;
   const started = beat.started !== undefined && job.lease.startedAt === null;
   const lease = {
@@ -181,8 +181,8 @@ export function beaten(job: RunningJob, beat: Heartbeat, now: number): RunningJo
 
 // ── the end of an attempt ────────────────────────────────────────────────────────────────────────────────────
 
-/** The history event by which each kind of settlement is remembered when it takes its plain course. */
-const ENDING: Record<SettlementKind, HistoryEvent> = {
+/** The history event of each kind of settlement in the plain case. */
+const SETTLEMENT_EVENTS: Record<SettlementKind, HistoryEvent> = {
   complete: 'completed',
   fail: 'failed',
   retry: 'retried',
@@ -232,7 +232,7 @@ function completed(
     return transition(done, 'completed', now, details);
   }
   const there: Job = {
-    ...fresh(job),
+    ...restarted(job),
     data,
     queue: next.queue,
     ...dueAfter(now, next.delayMs),
@@ -245,28 +245,29 @@ function completed(
 
 function failed(
   job: RunningJob,
-  said: Settlement & { kind: 'fail' | 'retry' },
+  settlement: Settlement & { kind: 'fail' | 'retry' },
   settings: QueueSettings,
   now: number,
 ): Transition {
   const failures = job.failures + 1;
-  const isLeft = failures <= (job.policy.retries ?? settings.retries);
-  const details = { token: job.lease.token, by: job.lease.worker, note: said.failure.message };
-  const event = ENDING[said.kind];
-  if (isLeft && !(said.kind === 'fail' && said.final === true)) {
+  const hasRetryLeft = failures <= (job.policy.retries ?? settings.retries);
+  const details = { token: job.lease.token, by: job.lease.worker, note: settlement.failure.message };
+  const event = SETTLEMENT_EVENTS[settlement.kind];
+  if (hasRetryLeft && !(settlement.kind === 'fail' && settlement.final === true)) {
     const later: Job = {
       ...job,
       state: 'waiting',
       lease: null,
       failures,
-      failure: said.failure,
-      ...dueAfter(now, said.delayMs),
+      failure: settlement.failure,
+      ...dueAfter(now, settlement.delayMs),
     };
     return transition(later, event, now, details);
   }
-  const group = said.kind === 'retry' ? (settings.exhaustedGroup ?? said.failure.group) : said.failure.group;
+  const group =
+    settlement.kind === 'retry' ? (settings.exhaustedGroup ?? settlement.failure.group) : settlement.failure.group;
   return transition(
-    { ...ended(job, 'failed', now), failures, failure: { ...said.failure, group } },
+    { ...ended(job, 'failed', now), failures, failure: { ...settlement.failure, group } },
     event,
     now,
     details,
@@ -275,68 +276,71 @@ function failed(
 
 function resent(
   job: RunningJob,
-  said: Settlement & { kind: 'resend' },
+  settlement: Settlement & { kind: 'resend' },
   settings: QueueSettings,
   now: number,
 ): Transition {
-  const details = { token: job.lease.token, by: job.lease.worker, note: said.reason };
+  const details = { token: job.lease.token, by: job.lease.worker, note: settlement.reason };
   if (job.resends >= (job.policy.maxResends ?? settings.maxResends)) {
-    const failure: Failure = { group: 'resends', message: 'hit the limit of resends', detail: said.reason };
+    const failure: Failure = { group: 'resends', message: 'hit the limit of resends', detail: settlement.reason };
     return transition({ ...ended(job, 'failed', now), failure }, 'resent', now, details);
   }
   const resends = job.resends + 1;
-  const later: Job = { ...job, state: 'waiting', lease: null, resends, ...dueAfter(now, said.delayMs) };
+  const later: Job = { ...job, state: 'waiting', lease: null, resends, ...dueAfter(now, settlement.delayMs) };
   return transition(later, 'resent', now, details);
 }
 
-/** Whether the row that ended an attempt is this settlement, said before: then it is answered the same again. */
-export function isSameEnding(row: HistoryRow, kind: SettlementKind): boolean {
+/** Returns whether the row that ended an attempt is this settlement, repeated: it then gets the first answer again. */
+export function isSameSettlement(row: HistoryRow, kind: SettlementKind): boolean {
   if (row.event === 'cancelled') return row.note === kind;
-  return row.event === ENDING[kind] || (kind === 'complete' && row.event === 'advanced');
+  return row.event === SETTLEMENT_EVENTS[kind] || (kind === 'complete' && row.event === 'advanced');
 }
 
-/** What a stale settlement wanted to say, for the history. */
-export function lateRow(job: Job, said: Settlement, now: number): HistoryRow {
-  const words = `${said.kind}: ${lateWords(said)}`;
-  return transition(job, 'late', now, { token: said.token, note: words }).row;
+/** Returns the history row that records the content of a stale settlement. */
+export function lateRow(job: Job, settlement: Settlement, now: number): HistoryRow {
+  const note = `${settlement.kind}: ${lateText(settlement)}`;
+  return transition(job, 'late', now, { token: settlement.token, note }).row;
 }
 
-function lateWords(said: Settlement): string {
-  switch (said.kind) {
+function lateText(settlement: Settlement): string {
+  switch (settlement.kind) {
     case 'complete':
-      return said.result ?? '';
+      return settlement.result ?? '';
     case 'fail':
     case 'retry':
-      return said.failure.message;
+      return settlement.failure.message;
     case 'resend':
     case 'release':
     case 'crash':
-      return said.reason;
+      return settlement.reason;
     case 'forward':
-      return said.address;
+      return settlement.address;
   }
 }
 
 // ── loss ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export function isOvertakable(job: Job, settings: QueueSettings, { now, gap }: Moment): boolean {
+export function isExpired(job: Job, settings: QueueSettings, { now, gap }: Moment): boolean {
   return isRunning(job) && settings.onLost !== 'hold' && now >= expiryOf(job, settings, gap);
 }
 
-/** A lease that ended while the store saw nobody at all gets its whole length again: its holder had no way to renew it. */
+/**
+ * Returns when the lease may be taken. A lease that ended while the store had no call at all gets its whole length
+ * again, because its holder had no way to renew it.
+ */
 export function expiryOf({ lease }: RunningJob, settings: QueueSettings, gap: Gap): number {
   const until = gap.from < lease.until ? Math.max(lease.until, gap.to + lease.ms) : lease.until;
   return until + settings.lostGraceMs;
 }
 
-/** After the store's clock went back: the lease starts again from the new now. */
+/** Restarts a lease from the new now after the store's clock went back. */
 export function restartedLease(job: RunningJob, now: number): RunningJob {
   return { ...job, lease: { ...job.lease, until: now + job.lease.ms } };
 }
 
 /**
- * After the store's clock went back, at `from`: a delay that was counted from a time which has not come counts from there.
- * A time that the producer gave stays as it is.
+ * Rebases a delay after the store's clock went back, at `from`: a delay counted from a time in the future counts from
+ * there. A run time that the producer gave stays unchanged.
  */
 export function rebased<Kind extends Job>(job: Kind, { from, now }: { from: number; now: number }): Kind {
   const delayMs = job.delayMs ?? (job.runAt === job.createdAt ? 0 : null);
@@ -344,12 +348,12 @@ export function rebased<Kind extends Job>(job: Kind, { from, now }: { from: numb
   return { ...job, ...dueAfter(from, delayMs) };
 }
 
-/** A running job that nobody renews and that waits for an operator. */
+/** Returns whether a running job has an expired lease and waits for an operator. */
 export function isHeld(job: Job, settings: QueueSettings, now: number): boolean {
   return isRunning(job) && settings.onLost === 'hold' && now >= job.lease.until;
 }
 
-/** The attempt's worker is gone: its lease ended, or somebody failed the worker. */
+/** Ends an attempt whose worker is lost: its lease expired, or an operator failed the worker. */
 export function lost(job: RunningJob, settings: QueueSettings, now: number, why: string): Transition {
   const details = { token: job.lease.token, by: job.lease.worker, note: why };
   if (job.lease.cancelAskedAt !== null) return transition(ended(job, 'cancelled', now), 'cancelled', now, details);
@@ -386,40 +390,44 @@ function lostAsFailure(job: RunningJob, settings: QueueSettings, now: number, de
   return transition({ ...ended(job, 'failed', now), failures, failure }, 'lost', now, details);
 }
 
-// ── what people ask ──────────────────────────────────────────────────────────────────────────────────────────
+// ── operator calls ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** A cancel of a running job leaves a mark for its worker, unless nobody is there to heed it. */
+/** Cancels a job. A running job gets a cancel request for its worker, unless no worker is left to act on it. */
 export function cancelled(job: Job, context: { now: number; isAbandoned: boolean }): Transition | RefusalCode {
   const { now, isAbandoned } = context;
   if (job.state === 'done' || job.state === 'failed') return 'wrong-state';
   if (!isRunning(job)) return transition(ended(job, 'cancelled', now), 'cancelled', now);
   const { token, worker: by } = job.lease;
   if (isAbandoned)
-    return transition(ended(job, 'cancelled', now), 'cancelled', now, { token, by, note: 'nobody was running it' });
+    return transition(ended(job, 'cancelled', now), 'cancelled', now, { token, by, note: 'no worker was running it' });
   return transition({ ...job, lease: { ...job.lease, cancelAskedAt: now } }, 'cancel-asked', now, { token });
 }
 
-/** Another life by an operator's word: budgets start anew, the numbering of attempts does not. */
-export function requeued(job: Job, ask: Requeue, context: { now: number; isHeld: boolean }): Transition | RefusalCode {
-  const isStolen = ask.steal === true && (job.state === 'waiting' || isRunning(job));
+/** Returns the job to a queue at an operator's request: budgets restart, attempt numbers continue. */
+export function requeued(
+  job: Job,
+  request: Requeue,
+  context: { now: number; isHeld: boolean },
+): Transition | RefusalCode {
+  const isStolen = request.steal === true && (job.state === 'waiting' || isRunning(job));
   if (!isEnded(job.state) && !context.isHeld && !isStolen) return 'wrong-state';
   const next: Job = {
-    ...fresh(job),
-    queue: ask.queue ?? job.queue,
-    ...dueAfter(context.now, ask.delayMs ?? 0),
+    ...restarted(job),
+    queue: request.queue ?? job.queue,
+    ...dueAfter(context.now, request.delayMs ?? 0),
     checkpoint: job.state === 'done' ? null : job.checkpoint,
     interruptions: isRunning(job) ? job.interruptions + 1 : job.interruptions,
   };
   return transition(next, 'requeued', context.now, { token: job.lease?.token ?? null });
 }
 
-export function moved(job: Job, ask: Move, now: number): Transition | RefusalCode {
-  const isStolen = isRunning(job) && ask.steal === true;
+export function moved(job: Job, request: Move, now: number): Transition | RefusalCode {
+  const isStolen = isRunning(job) && request.steal === true;
   if (job.state !== 'waiting' && job.state !== 'draft' && !isStolen) return 'wrong-state';
   const token = job.lease?.token ?? null;
   const next: Job = {
     ...job,
-    queue: ask.queue,
+    queue: request.queue,
     state: job.state === 'draft' ? 'draft' : 'waiting',
     lease: null,
     progress: null,
@@ -428,38 +436,38 @@ export function moved(job: Job, ask: Move, now: number): Transition | RefusalCod
     foldedInto: null,
     interruptions: isStolen ? job.interruptions + 1 : job.interruptions,
   };
-  return transition(next, 'moved', now, { token, note: ask.queue });
+  return transition(next, 'moved', now, { token, note: request.queue });
 }
 
-export function changed(job: Job, ask: JobChanges, now: number): Transition | RefusalCode {
+export function changed(job: Job, request: JobChanges, now: number): Transition | RefusalCode {
   const isOpen = job.state === 'waiting' || job.state === 'draft';
-  const needsOpen = ask.data !== undefined || ask.runAt !== undefined || ask.dependsOn !== undefined;
+  const needsOpen = request.data !== undefined || request.runAt !== undefined || request.dependsOn !== undefined;
   if (!isOpen && needsOpen) return 'wrong-state';
-  if (isEnded(job.state) && ask.priority !== undefined) return 'wrong-state';
-  if (!isRunning(job) && ask.pause !== undefined) return 'wrong-state';
+  if (isEnded(job.state) && request.priority !== undefined) return 'wrong-state';
+  if (!isRunning(job) && request.pause !== undefined) return 'wrong-state';
   const next: Job = {
     ...job,
-    priority: ask.priority ?? job.priority,
-    tags: ask.tags ?? job.tags,
-    ...(ask.runAt !== undefined && movedTo(job, ask.runAt, now)),
-    delayMs: ask.runAt === undefined || job.state === 'draft' ? job.delayMs : null,
-    name: ask.name ?? job.name,
-    data: ask.data ?? job.data,
+    priority: request.priority ?? job.priority,
+    tags: request.tags ?? job.tags,
+    ...(request.runAt !== undefined && withRunAt(job, request.runAt, now)),
+    delayMs: request.runAt === undefined || job.state === 'draft' ? job.delayMs : null,
+    name: request.name ?? job.name,
+    data: request.data ?? job.data,
     foldedInto: needsOpen ? null : job.foldedInto,
     lease:
-      job.lease === null || ask.pause === undefined
+      job.lease === null || request.pause === undefined
         ? job.lease
-        : { ...job.lease, pauseAskedAt: ask.pause ? now : null },
+        : { ...job.lease, pauseAskedAt: request.pause ? now : null },
   };
-  return transition(next, 'changed', now, { note: ask.note ?? null });
+  return transition(next, 'changed', now, { note: request.note ?? null });
 }
 
-/** Retention took the result of a job that is kept. */
+/** Removes the result of a job that retention keeps. */
 export function withoutResult(job: Job, now: number): Transition {
   return transition({ ...job, result: null }, 'changed', now, { note: RESULT_PRUNED });
 }
 
-/** What a later job makes of the one that waits with its unique key; nothing where that is to be kept as it is. */
+/** Applies a later job to the waiting holder of its unique key. Returns undefined if the holder stays unchanged. */
 export function replacedBy(job: Job, later: NewJob, now: number): Transition | undefined {
   const { onTaken, data, delayMs = 0 } = later;
   if (onTaken === undefined || job.state !== 'waiting') return undefined;
@@ -467,26 +475,26 @@ export function replacedBy(job: Job, later: NewJob, now: number): Transition | u
   if (onTaken.kind === 'replace') return transition({ ...job, data, foldedInto: null }, 'changed', now);
   const runAt = Math.min(later.runAt ?? now + delayMs, latest);
   const delay = runAt === later.runAt ? null : Math.max(0, runAt - now);
-  const time = { ...movedTo(job, runAt, now), delayMs: delay };
+  const time = { ...withRunAt(job, runAt, now), delayMs: delay };
   return transition({ ...job, data, ...time, foldedInto: null }, 'changed', now);
 }
 
-/** Another time for a job. One that is moved into the past does not wait since then, but since its old time or now. */
-function movedTo(job: Job, runAt: number, now: number): Pick<Job, 'runAt' | 'freedAt'> {
+/** Sets another run time. A job that is moved into the past counts as waiting since its old run time or now. */
+function withRunAt(job: Job, runAt: number, now: number): Pick<Job, 'runAt' | 'freedAt'> {
   const dueAt = Math.min(job.runAt, now);
   const isEarlier = job.state === 'waiting' && runAt < dueAt && dueAt > readySince({ ...job, runAt });
   return { runAt, freedAt: isEarlier ? dueAt : job.freedAt };
 }
 
-// ── shapes that several of them share ────────────────────────────────────────────────────────────────────────
+// ── shared shapes ────────────────────────────────────────────────────────────────────────────────────────────
 
 function ended(job: Job, state: 'done' | 'failed' | 'cancelled', now: number): Job {
-  // Whoever waits for it waits no longer once it is done (dependencies.ts).
+  // The children of a done job no longer wait for it (dependencies.ts).
   const dependents = state === 'done' ? 0 : job.dependents;
   return { ...job, state, lease: null, endedAt: now, returnedAt: null, dependents, foldedInto: null };
 }
 
-/** Back in the queue, before everything else; `since` puts it in line among the others that came back. */
+/** Returns a job to the front of its queue. `since` orders it among other returned jobs. */
 function returned(job: Job, since: number, due: Due): Job {
   return { ...job, state: 'waiting', lease: null, returnedAt: since, ...due };
 }
@@ -497,7 +505,7 @@ function dueAfter(now: number, delayMs: number): Due {
   return { runAt: now + delayMs, delayMs };
 }
 
-function fresh(job: Job): Job {
+function restarted(job: Job): Job {
   return {
     ...job,
     state: 'waiting',
@@ -517,12 +525,12 @@ function fresh(job: Job): Job {
 
 // ── unique keys ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Where a key is looked up. A queue's keys and the store's never meet. */
+/** Returns the address of a unique key. Keys of a queue and keys of the store never collide. */
 export function keyAddress(unique: UniqueKey, queue: string): string {
   return unique.scope === 'store' ? `s:${unique.key}` : `q:${queue}:${unique.key}`;
 }
 
-/** Whether a job in this state lets go of the key it took when it was added, committed, requeued or moved. */
+/** Returns whether a job in this state releases the key it took when it was added, committed, requeued or moved. */
 export function releasesKey(unique: UniqueKey, state: JobState): boolean {
   if (unique.until === 'period') return false;
   return isEnded(state) || (unique.until === 'started' && state === 'running');
@@ -530,14 +538,14 @@ export function releasesKey(unique: UniqueKey, state: JobState): boolean {
 
 // ── order ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Whether this event puts a job into line anew, so that it gets a new turn. */
+/** Returns whether this event makes a job enter the queue, so that it gets a new turn. */
 export function takesTurn({ event, state }: HistoryRow): boolean {
-  return state === 'waiting' && (event === 'added' || ENTERING.includes(event));
+  return state === 'waiting' && (event === 'added' || ENTRY_EVENTS.includes(event));
 }
 
-const ENTERING: readonly HistoryEvent[] = ['committed', 'advanced', 'requeued', 'moved'];
+const ENTRY_EVENTS: readonly HistoryEvent[] = ['committed', 'advanced', 'requeued', 'moved'];
 
-/** Returned work first and longest returned first; then priority, then turn, then time, then insertion. */
+/** Orders jobs for claims: returned work first, longest returned first; then priority, turn, run time and insertion. */
 export function claimOrder(a: Job, b: Job): number {
   if (a.returnedAt !== null && b.returnedAt !== null) return a.returnedAt - b.returnedAt || a.seq - b.seq;
   if (a.returnedAt !== null) return -1;

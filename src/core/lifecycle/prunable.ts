@@ -1,8 +1,8 @@
-/** What retention would take now: a look that changes nothing, for whoever wants to know before it happens. */
+/** Computes what retention would delete now, without deleting it. */
 import type { Keep } from '../settings/settings.ts';
 import type { Held } from '../statistics/storage.ts';
 
-/** What would go of a queue, and why: older than it is kept, or beyond the number or the bytes that are kept. */
+/** Items of a queue that retention would delete, by reason: too old, too many, or too many bytes. */
 export interface Prunable {
   /** The queue. */
   readonly queue: string;
@@ -14,7 +14,7 @@ export interface Prunable {
   readonly byCount: number;
   /** How many are beyond the bytes that are kept. */
   readonly byBytes: number;
-  /** What would go takes up so much; beyond the first thousands it is taken from their mean. */
+  /** Their size. Beyond the scanned items it is estimated from the mean. */
   readonly bytes: number;
 }
 
@@ -30,30 +30,31 @@ export const PRUNABLE_KINDS = [
 ] as const;
 export type PrunableKind = (typeof PRUNABLE_KINDS)[number];
 
-/** How many a look goes through, the oldest first. */
+/** How many items are scanned, oldest first. */
 export const MOST_LOOKED_AT = 2_000;
 
-export interface Stock {
+export interface RetainedItems {
   readonly total: Held;
-  /** How many of them are older than they are kept. */
+  /** How many of them exceed the maximum age. */
   readonly old: number;
-  /** Bytes of each, the oldest first, up to MOST_LOOKED_AT. */
+  /** Sizes in bytes, oldest first, up to MOST_LOOKED_AT. */
   readonly oldest: readonly number[];
 }
 
 export type Surplus = Pick<Prunable, 'byAge' | 'byCount' | 'byBytes' | 'bytes'>;
 
-/** What is too old goes; of the others what is too many; of the others what is too large together. */
-export function surplusOf({ total, old, oldest }: Stock, keep: Keep): Surplus {
+/** Returns the surplus: first by age, then by count, then by bytes. */
+export function surplusOf({ total, old, oldest }: RetainedItems, keep: Keep): Surplus {
   const byCount = keep.count === null ? 0 : Math.max(0, total.count - old - keep.count);
   const gone = old + byCount;
   const bytes = bytesOfFirst(oldest, gone);
   const excess = keep.bytes === null ? 0 : total.bytes - bytes - keep.bytes;
-  const byBytes = excess <= 0 ? 0 : Math.min(total.count - gone, firstOver(oldest.slice(gone), excess, meanOf(oldest)));
+  const byBytes =
+    excess <= 0 ? 0 : Math.min(total.count - gone, countToExceed(oldest.slice(gone), excess, meanOf(oldest)));
   return { byAge: old, byCount, byBytes, bytes: Math.min(total.bytes, bytesOfFirst(oldest, gone + byBytes)) };
 }
 
-/** Whether there is more than may be kept, whatever its age. */
+/** Returns whether there is more than the count or the bytes allow, whatever the age. */
 export function isBeyond(held: Held, { count, bytes }: Keep): boolean {
   return (count !== null && held.count > count) || (bytes !== null && held.bytes > bytes);
 }
@@ -62,12 +63,12 @@ export function isSurplus({ byAge, byCount, byBytes }: Surplus): boolean {
   return byAge + byCount + byBytes > 0;
 }
 
-/** How many of these have to go for so many bytes; beyond them, as many more as their mean says. */
-function firstOver(sizes: readonly number[], excess: number, mean: number): number {
+/** Returns how many items make up the excess bytes. Beyond the known sizes the number is estimated from the mean. */
+function countToExceed(sizes: readonly number[], excess: number, mean: number): number {
   let left = excess;
-  for (const [place, bytes] of sizes.entries()) {
+  for (const [index, bytes] of sizes.entries()) {
     left -= bytes;
-    if (left <= 0) return place + 1;
+    if (left <= 0) return index + 1;
   }
   return sizes.length + Math.ceil(left / Math.max(1, mean));
 }

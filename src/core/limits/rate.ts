@@ -1,40 +1,44 @@
 /**
- * How often jobs of a queue may start: a bucket of `count` starts that fills evenly over `ms`. All that is remembered
- * is one time, `at`: when the bucket will be full again.
+ * The rate limit of a queue: a token bucket of `count` starts that refills evenly over `ms`. Its only state is one
+ * time, `at`: when the bucket will be full again.
  *
- * Invariant: the same numbers in the same order as in lua/prelude.lua, so that the stores agree to the last bit.
+ * Invariant: the same numbers in the same order as in the Lua library, so that the stores agree to the last bit.
  */
 import type { Rate } from '../settings/settings.ts';
 
-/** What rounding may take away: times of today have a grain of a quarter of a microsecond, and sums of them more. */
-const SLIGHT = 0.01;
+/**
+ * Tolerance for rounding: present times have a resolution of a quarter of a microsecond, and sums of them are coarser.
+ */
+const TOLERANCE_MS = 0.01;
 
-/** What to remember once the rate was changed or the clock went back: an empty bucket is full after one period of the rate. */
-export function rateFitted({ ms }: Rate, at: number, now: number): number {
+/**
+ * Returns the state to keep after the rate changed or the clock went back: an empty bucket refills within one period.
+ */
+export function clampedRateAt({ ms }: Rate, at: number, now: number): number {
   return Math.min(at, now + ms);
 }
 
 /**
- * When the bucket will be full, seen from now. Fitted here too: a look may come before the call that keeps the fitted time,
- * and callers that bring their own time differ by a little.
+ * Returns when the bucket will be full, seen from now. Clamps here too: a read may come before the call that stores the
+ * clamped time, and callers that bring their own time differ slightly.
  */
 function fullAt(rate: Rate, at: number, now: number): number {
-  return Math.max(now, rateFitted(rate, at, now));
+  return Math.max(now, clampedRateAt(rate, at, now));
 }
 
-/** How many may start now. */
+/** Returns how many jobs may start now. */
 export function rateRoom(rate: Rate, at: number, now: number): number {
   const gap = rate.ms / rate.count;
-  return Math.floor((now + rate.ms - fullAt(rate, at, now) + SLIGHT) / gap);
+  return Math.floor((now + rate.ms - fullAt(rate, at, now) + TOLERANCE_MS) / gap);
 }
 
-/** What to remember once so many were started. */
+/** Returns the state to keep after `started` jobs were started. */
 export function rateAfter(rate: Rate, at: number, { now, started }: { now: number; started: number }): number {
   return fullAt(rate, at, now) + (started * rate.ms) / rate.count;
 }
 
-/** When the next one may start; null where one may now. */
+/** Returns when the next job may start, or null if one may start now. */
 export function rateNextAt(rate: Rate, at: number, now: number): number | null {
   if (rateRoom(rate, at, now) > 0) return null;
-  return Math.max(now + 1, Math.ceil(fullAt(rate, at, now) + rate.ms / rate.count - rate.ms - SLIGHT));
+  return Math.max(now + 1, Math.ceil(fullAt(rate, at, now) + rate.ms / rate.count - rate.ms - TOLERANCE_MS));
 }

@@ -1,31 +1,31 @@
 /**
- * Resource slots: what a job needs of the worker that runs it, and what a worker offers, in units with any name.
+ * Resources that a job needs of the worker that runs it, and the capacity of a worker, in units of any name.
  *
- * Both are texts, `cpu=2,gpu=1`: by name, none twice, no zeros. So equal needs are equal texts, and jobs that fit nowhere
- * now can stand together. A unit that a worker does not offer is one it has none of.
+ * Both are texts, `cpu=2,gpu=1`: sorted by name, no name twice, no zeros. Equal needs are therefore equal texts, and
+ * jobs that fit no worker now are parked together. A worker has no capacity of a unit that it does not offer.
  */
 
 import { byText } from '../input/text-order.ts';
 import type { Job } from '../job/job.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 
-/** What a worker has in all, and what of it is free. */
+/** The capacity of a worker: in total, and what is free now. */
 export interface Offer {
   readonly whole: string;
   readonly free: string;
 }
 
-/** Resources by name. */
+/** Amounts by resource name. */
 export type Resources = Readonly<Record<string, number>>;
 
 /**
- * How long jobs that need less may be started before one that needs more, by a worker that could do it. After that the
- * worker starts none of its queue until it has room for it.
+ * How long a worker may start smaller jobs before a larger job that it could run. After that the worker starts no job
+ * of the queue until the larger job fits.
  */
 export const PATIENCE_MS = 60_000;
-/** Of the different needs in a queue, so many are looked at by a claim; where there are more, others in every second. */
+/** How many different needs of a queue one claim checks. If there are more, the set rotates every second. */
 export const MOST_NEEDS = 250;
-/** For so long claims look at the same ones. */
+/** How long claims check the same set of needs. */
 export const LOOK_MS = 1_000;
 
 export function needsOf({ policy }: Pick<Job, 'policy'>, settings: QueueSettings): string {
@@ -54,18 +54,18 @@ export function without(room: Resources, needs: string): Resources {
   return Object.fromEntries(Object.entries(room).map(([unit, count]) => [unit, count - (used[unit] ?? 0)]));
 }
 
-/** Where jobs of a queue stand that fit nowhere now, beside those that wait for a slot of a throttle. */
+/** The address under which jobs that fit no worker now are parked, beside those that wait for a throttle. */
 export const needAddress = (queue: string, needs: string): string => `n:${queue}:${needs}`;
 
 export function needsAt(address: string): string {
   return address.slice(address.indexOf(':', 2) + 1);
 }
 
-/** Which look it is, in a count that goes on with time. */
-export const lookAt = (now: number): number => Math.floor(now / LOOK_MS);
+/** Returns the number of the present rotation, which grows with time. */
+export const needsRotation = (now: number): number => Math.floor(now / LOOK_MS);
 
-/** What a worker offers in all, by what is shown of it. */
-export function offeredBy(info: string): Resources {
+/** Returns the total capacity in a worker's info. */
+export function capacityIn(info: string): Resources {
   const { offers } = JSON.parse(info) as { readonly offers?: unknown };
   return typeof offers === 'string' ? readResources(offers) : {};
 }

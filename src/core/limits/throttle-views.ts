@@ -1,8 +1,10 @@
-/** Throttles as people see and set them, over the two ports: their maxima are records, their use is insight. */
+/**
+ * Views of throttles, and the call that sets them, over the two ports: the maxima are records, the use is an insight.
+ */
 import { checked } from '../input/check.ts';
 import type { Job } from '../job/job.ts';
 import type { Labelled } from '../job/label.ts';
-import { unlessThrottled } from '../job/label.ts';
+import { withWaitReason } from '../job/label.ts';
 import type { ThrottleUse } from '../ports/insight.ts';
 import type { JobStore } from '../ports/job-store.ts';
 import type { Store } from '../ports/store.ts';
@@ -10,21 +12,21 @@ import { slotCount, throttleName } from '../settings/limit-input.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 import { isLimited, namedAddress, readAddress, THROTTLE_RECORD } from './throttle.ts';
 
-/** A named throttle has a name, the throttle of a key its queue and the key. */
+/** A named throttle has a name; the throttle of a key has its queue and the key. */
 export interface ThrottleView extends Omit<ThrottleUse, 'address'> {
   readonly name: string | null;
   readonly queue: string | null;
   readonly key: string | null;
 }
 
-const MOST_NAMED = 10_000;
+const MAX_NAMED = 10_000;
 const UNUSED = { held: 0, waiting: 0, holders: [] };
 
-/** Every throttle that has a maximum or is in use, the named ones first. */
+/** Lists every throttle that has a maximum or is in use, named ones first. */
 export async function listThrottles({ jobs, records }: Store): Promise<readonly ThrottleView[]> {
   const [uses, named] = await Promise.all([
     jobs.insight({ kind: 'throttles' }),
-    records.list({ kind: THROTTLE_RECORD, limit: MOST_NAMED }),
+    records.list({ kind: THROTTLE_RECORD, limit: MAX_NAMED }),
   ]);
   const used = new Set(uses.map(({ address }) => address));
   const idle = named
@@ -40,7 +42,7 @@ function viewOf({ address, ...use }: ThrottleUse): ThrottleView {
   return { name: null, queue: null, key: null, ...readAddress(address), ...use };
 }
 
-/** Sets how many jobs may hold a slot of a named throttle at once; null takes the maximum away. */
+/** Sets how many jobs may hold a slot of a named throttle at once; null removes the maximum. */
 export async function setThrottle({ records }: Store, name: string, max: number | null): Promise<void> {
   const key = checked('throttle name', name, throttleName);
   if (max === null) await records.delete(THROTTLE_RECORD, key);
@@ -50,7 +52,9 @@ export async function setThrottle({ records }: Store, name: string, max: number 
   }
 }
 
-/** Puts `throttled` and the reason where a limit alone keeps a job back. The store is asked only where one might. */
+/**
+ * Sets `throttled` and the wait reason if only a limit holds a job back. Asks the store only about jobs with a limit.
+ */
 export async function withBrakes<View extends Pick<Job, 'id' | 'queue' | 'policy'> & Labelled>(
   jobs: Pick<JobStore, 'insight'>,
   views: readonly View[],
@@ -60,6 +64,6 @@ export async function withBrakes<View extends Pick<Job, 'id' | 'queue' | 'policy
   const ids = views.filter(mayWait).map(({ id }) => id);
   if (ids.length === 0) return views;
   const found = await jobs.insight({ kind: 'brakes', ids });
-  const brakes = new Map(ids.map((id, place) => [id, found[place] ?? null]));
-  return views.map((view) => ({ ...view, ...unlessThrottled(view, brakes.get(view.id) ?? null) }));
+  const reasons = new Map(ids.map((id, index) => [id, found[index] ?? null]));
+  return views.map((view) => ({ ...view, ...withWaitReason(view, reasons.get(view.id) ?? null) }));
 }

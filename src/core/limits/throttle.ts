@@ -1,19 +1,19 @@
 /**
- * What limits how many jobs run together, beyond a queue's own `maxRunning`: the key of a job, and the throttles it
- * names. Both are throttles to a store: an address, a maximum, and the jobs that hold a slot of it.
+ * Limits on how many jobs run together, beyond a queue's own `maxRunning`: the key of a job, and the throttles it
+ * names. A store treats both as throttles: an address, a maximum, and the jobs that hold a slot of it.
  *
- * Must never look into data for anything but the fields that the queue names in `keys`.
+ * This module must not read any data field that the queue does not name in `keys`.
  */
 import type { Job } from '../job/job.ts';
 import { NO_SLOTS } from '../job/job.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 
-/** The kind under which the maxima of named throttles stand among the records; the key is the throttle's name. */
+/** The record kind of the maxima of named throttles; the key is the throttle's name. */
 export const THROTTLE_RECORD = 'throttle' as const;
 
 type Limited = Pick<Job, 'queue' | 'data' | 'policy'>;
 
-/** The throttles of which a job needs a slot each, all or none; in the order in which they are asked. */
+/** Returns the throttles of which a job needs a slot each, all or none, in the order in which they are checked. */
 export function throttlesOf(job: Limited, settings: QueueSettings): readonly string[] {
   const named = job.policy.throttles ?? settings.throttles;
   if (settings.keys === null) return named.length === 0 ? NO_SLOTS : addressesOf(named);
@@ -26,7 +26,7 @@ const addressesOf = (names: readonly string[]): readonly string[] => [...new Set
 export const namedAddress = (name: string): string => `t:${name}`;
 const keyAddressOf = (queue: string, key: string): string => `k:${queue}:${key}`;
 
-/** What an address stands for: a named throttle, or a key of a queue. */
+/** Parses an address: a named throttle, or a key of a queue. */
 export function readAddress(
   address: string,
 ): { readonly name: string } | { readonly queue: string; readonly key: string } {
@@ -35,14 +35,14 @@ export function readAddress(
   return { queue: address.slice(2, end), key: address.slice(end + 1) };
 }
 
-/** The key a job was given, else the one its data has in the fields that the queue names; null where there is none. */
+/** Returns the job's own key, otherwise the key in the data fields that the queue names, or null if there is none. */
 export function keyOf({ data, policy }: Limited, { keys }: QueueSettings): string | null {
   if (keys === null) return null;
   if (policy.key !== undefined) return policy.key;
   return keys.by.length === 0 ? null : keyIn(data, keys.by);
 }
 
-/** A key needs all of the fields. */
+/** Returns the key made of all these fields, or null if a field is missing. */
 export function keyIn(data: string, paths: readonly string[]): string | null {
   const parts: string[] = [];
   const whole = parsed(data);
@@ -74,7 +74,10 @@ function fieldAt(value: unknown, path: string): unknown {
 
 const LARGEST = 1e15;
 
-/** Texts, whole numbers, true and false make keys. Other values are written in more than one way, so they make none. */
+/**
+ * Returns the text of one field. Other values than texts, integers and booleans have more than one notation, so they
+ * give null.
+ */
 function keyPart(value: unknown): string | null {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < LARGEST ? String(value + 0) : null;
@@ -89,24 +92,25 @@ export interface FullThrottle {
   readonly max: number;
 }
 
-/** What keeps a waiting job from being started now. */
+/** Why a waiting job cannot start now. */
 export type Brake =
   | { readonly by: 'queue'; readonly held: number; readonly max: number }
   | { readonly by: 'rate'; readonly until: number }
   | { readonly by: 'needs'; readonly needs: string }
   | ({ readonly by: 'throttle' } & FullThrottle);
 
-export function brakeWords(brake: Brake): string {
-  if (brake.by === 'rate')
-    return `the rate of its queue lets the next one start at ${new Date(brake.until).toISOString()}`;
-  if (brake.by === 'needs') return `needs ${brake.needs.replaceAll(',', ', ')}, and no worker there is offers as much`;
-  const count = `${brake.held} of ${brake.max} running`;
-  if (brake.by === 'queue') return `${count} in its queue`;
-  const what = readAddress(brake.address);
+export function waitReasonText(reason: Brake): string {
+  if (reason.by === 'rate')
+    return `the rate limit of its queue allows the next start at ${new Date(reason.until).toISOString()}`;
+  if (reason.by === 'needs')
+    return `needs ${reason.needs.replaceAll(',', ', ')}, and no registered worker has that capacity`;
+  const count = `${reason.held} of ${reason.max} running`;
+  if (reason.by === 'queue') return `${count} in its queue`;
+  const what = readAddress(reason.address);
   return `${count} for ${'name' in what ? `throttle ${what.name}` : `key ${what.key}`}`;
 }
 
-/** Whether there is any limit that might hold a job back. */
+/** Returns whether any limit could hold the job back. */
 export function isLimited({ policy }: Pick<Job, 'policy'>, settings: QueueSettings): boolean {
   const { maxRunning, keys, rate, throttles, needs } = settings;
   if ((policy.needs ?? needs) !== '') return true;

@@ -1,8 +1,8 @@
-/** Adding jobs and committing drafts. The same id twice is one job; a taken unique key is nobody's failure. */
+/** Adds jobs and commits drafts. The same id twice is one job; a taken unique key is not an error. */
 
 import type { Job } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
-import { ruleOf, tally } from '../lifecycle/dependencies.ts';
+import { addParents, ruleOf } from '../lifecycle/dependencies.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
 import { born, committed, replacedBy } from '../lifecycle/lifecycle.ts';
 import type { AddOutcome, AddResult, NewJob, TargetResult } from '../ports/job-store.ts';
@@ -11,8 +11,8 @@ import type { Table } from '../ports/table.ts';
 import { closedState } from '../settings/delete-queue.ts';
 import { apply, eventOf, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
 import { findParents, waitFor } from './dependents.ts';
-import { inLine } from './enqueue.ts';
-import { addInLine } from './outbox.ts';
+import { enterQueue } from './enqueue.ts';
+import { addBehindHolder } from './outbox.ts';
 
 export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {
   return jobs.map((input) => addOne(table, input, now));
@@ -20,43 +20,43 @@ export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): rea
 
 function addOne(table: Table, input: NewJob, now: number): AddResult {
   const known = table.get(input.id);
-  if (known !== undefined) return answer('exists', known);
+  if (known !== undefined) return resultOf('exists', known);
   const closed = table.closed();
   if (closed !== null) return refuse('store-moving', closed);
   const settings = table.settings(input.queue);
-  const shut = closedState(settings);
-  if (shut !== null) return refuse(`queue-${shut}`, `queue ${input.queue}`);
+  const closedQueue = closedState(settings);
+  if (closedQueue !== null) return refuse(`queue-${closedQueue}`, `queue ${input.queue}`);
   const holder = input.draft === true ? undefined : holderOf(table, input, now);
-  if (input.onTaken?.kind === 'follow') return answer('added', addInLine(table, input, now));
-  if (holder !== undefined) return meet(table, holder, input, now);
+  if (input.onTaken?.kind === 'follow') return resultOf('added', addBehindHolder(table, input, now));
+  if (holder !== undefined) return applyToHolder(table, holder, input, now);
   if (input.dependsOn !== undefined) return addChild(table, input, input.dependsOn, now);
-  return answer('added', insert(table, born(input, { now, seq: table.takeSeq(), settings }), now));
+  return resultOf('added', insert(table, born(input, { now, seq: table.takeSeq(), settings }), now));
 }
 
 function addChild(table: Table, input: NewJob, ids: readonly string[], now: number): AddResult {
   const found = findParents(table, input, ids);
   if (isRefusal(found)) return found;
   const settings = table.settings(input.queue);
-  const parents = tally(null, found, ruleOf({ policy: input.policy ?? {} }, settings));
+  const parents = addParents(null, found, ruleOf({ policy: input.policy ?? {} }, settings));
   const job = insert(table, born(input, { now, seq: table.takeSeq(), settings, parents }), now);
   waitFor(table, job, found, now);
-  return answer('added', table.get(job.id) ?? job);
+  return resultOf('added', table.get(job.id) ?? job);
 }
 
 function insert(table: Table, transition: Transition, now: number): Job {
-  const { job, row } = inLine(table, transition);
+  const { job, row } = enterQueue(table, transition);
   table.insert(job, row);
   if (job.state === 'waiting') takeKey(table, job, now);
   table.emit(eventOf(job, 'added'));
   return job;
 }
 
-/** The key is taken: by whoever keeps it as it is, or by a waiting job that gets what is new. */
-function meet(table: Table, holder: Job, later: NewJob, now: number): AddResult {
+/** Handles a taken key: the holder stays as it is, or, if it waits, gets the new data. */
+function applyToHolder(table: Table, holder: Job, later: NewJob, now: number): AddResult {
   const change = replacedBy(holder, later, now);
-  if (change === undefined) return answer('duplicate', holder);
+  if (change === undefined) return resultOf('duplicate', holder);
   apply(table, holder, change, now);
-  return answer('replaced', change.job);
+  return resultOf('replaced', change.job);
 }
 
 function holderOf(table: Table, input: NewJob, now: number): Job | undefined {
@@ -64,7 +64,7 @@ function holderOf(table: Table, input: NewJob, now: number): Job | undefined {
   return holder === undefined ? undefined : table.get(holder);
 }
 
-function answer(outcome: AddOutcome, { id, queue, state }: Job): AddResult {
+function resultOf(outcome: AddOutcome, { id, queue, state }: Job): AddResult {
   return { ok: true, outcome, id, queue, state };
 }
 
@@ -72,7 +72,7 @@ export function commit(table: Table, ids: readonly string[], { now }: Moment): r
   return ids.map((id) => commitOne(table, id, now));
 }
 
-/** A second commit finds the job committed, which is what it wanted. */
+/** Commits one draft. A repeated commit finds the job committed and succeeds. */
 function commitOne(table: Table, id: string, now: number): TargetResult {
   const job = table.get(id);
   if (job === undefined) return refuse('not-found', `job ${id}`);

@@ -1,4 +1,4 @@
-/** Carries a transition out: the record, its history, what is counted of it, its key, its throttles, the event and its hooks, always all. */
+/** Applies a transition: record, history, statistics, unique key, throttles, event and webhooks, always all of them. */
 import type { Job } from '../job/job.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
 import { keyAddress, releasesKey } from '../lifecycle/lifecycle.ts';
@@ -7,12 +7,12 @@ import type { Refused } from '../ports/refusal.ts';
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
 import { measurementOf } from '../statistics/statistics.ts';
-import { inLine } from './enqueue.ts';
-import { tellHooks } from './outbox.ts';
+import { enterQueue } from './enqueue.ts';
+import { addWebhookJobs } from './outbox.ts';
 import { followThrottles } from './throttles.ts';
 
 export function apply(table: Table, before: Job, transition: Transition, now: number): void {
-  const change = inLine(table, transition, before);
+  const change = enterQueue(table, transition, before);
   const { job: after, row } = change;
   const measurement = measurementOf(before, change);
   table.replace(before, after, row);
@@ -20,14 +20,14 @@ export function apply(table: Table, before: Job, transition: Transition, now: nu
   followKey(table, before, after, now);
   followThrottles(table, before, after);
   table.emit(eventOf(after, row.event));
-  tellHooks(table, after, row);
+  addWebhookJobs(table, after, row);
 }
 
 export function eventOf(job: Job, type: StoreEvent['type']): StoreEvent {
   return { type, id: job.id, queue: job.queue, state: job.state };
 }
 
-/** A key that a job holds ends with it or goes along to its next queue. */
+/** Releases a key that ends with this transition, or moves it to the job's next queue. */
 function followKey(table: Table, before: Job, after: Job, now: number): void {
   const { unique } = before;
   if (unique === null) return;
@@ -35,7 +35,8 @@ function followKey(table: Table, before: Job, after: Job, now: number): void {
   const hasMoved = from !== keyAddress(unique, after.queue);
   const isOver = releasesKey(unique, after.state);
   const isKept = hasMoved && !isOver && holdsKey(table, before, now);
-  // Also when its period is over: were the clock set back, a key left here would be held by a job that is elsewhere.
+  // Also if its period is over: after a step back of the clock, a key left here would be held by a job in another
+  // queue.
   if (isOver || hasMoved) table.releaseKey(from, before.id);
   if (isKept) takeKey(table, after, now);
 }
@@ -44,7 +45,7 @@ export function holdsKey(table: Table, { id, queue, unique }: Job, now: number):
   return unique !== null && table.keyHolder(keyAddress(unique, queue), now) === id;
 }
 
-/** The job that stands in the way of this one's unique key in that queue, if any. */
+/** Returns the job that holds this job's unique key in that queue, if it is another job. */
 export function keyHolderAgainst(
   table: Table,
   job: Pick<Job, 'id' | 'unique'>,
@@ -56,7 +57,7 @@ export function keyHolderAgainst(
   return holder === job.id ? undefined : holder;
 }
 
-/** Takes the key if it is free. A period is counted from the first taking. */
+/** Takes the key if it is free. A period is counted from the first time it is taken. */
 export function takeKey(table: Table, job: Job, now: number): void {
   if (job.unique === null) return;
   const address = keyAddress(job.unique, job.queue);
@@ -64,7 +65,7 @@ export function takeKey(table: Table, job: Job, now: number): void {
   table.takeKey(address, job.id, job.unique.until === 'period' ? now + job.unique.periodMs : null);
 }
 
-/** The job a caller means, or why it cannot be meant. */
+/** Returns the job that a caller addresses, or a refusal. */
 export function target(table: Table, { id, attempt }: Target): Job | Refused {
   const job = table.get(id);
   if (job === undefined) return refuse('not-found', `job ${id}`);

@@ -1,30 +1,30 @@
-/** What a worker says of its attempt: heartbeats and settlements, each heard only under the token of the lease. */
+/** Heartbeats and settlements of attempts, each accepted only under the token of the lease. */
 
-import { endingOf, hasRoomForLate } from '../job/history.ts';
+import { canKeepLate, endingOf } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import { ruleOf } from '../lifecycle/dependencies.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
-import { beaten, holds, isSameEnding, lateRow, settled } from '../lifecycle/lifecycle.ts';
+import { holds, isSameSettlement, lateRow, renewed, settled } from '../lifecycle/lifecycle.ts';
 import type { Heartbeat, HeartbeatResult, Settlement, SettleResult } from '../ports/job-store.ts';
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
 import { eventOf, isRefusal } from './apply.ts';
-import { applyWithDependents, findParents, joined, waitFor } from './dependents.ts';
-import { tellProgress } from './outbox.ts';
+import { applyWithDependents, findParents, waitFor, withParents } from './dependents.ts';
+import { addProgressWebhooks } from './outbox.ts';
 
 export function heartbeat(table: Table, beats: readonly Heartbeat[], { now }: Moment): readonly HeartbeatResult[] {
-  return beats.map((beat) => beatOne(table, beat, now));
+  return beats.map((beat) => renewOne(table, beat, now));
 }
 
-function beatOne(table: Table, beat: Heartbeat, now: number): HeartbeatResult {
+function renewOne(table: Table, beat: Heartbeat, now: number): HeartbeatResult {
   const job = table.get(beat.id);
   if (job === undefined) return refuse('not-found', `job ${beat.id}`);
   if (!holds(job, beat.token)) return refuse('lease-lost', `job ${beat.id}`);
-  const next = beaten(job, beat, now);
+  const next = renewed(job, beat, now);
   table.replace(job, next, null);
   if (beat.progress !== undefined || beat.started !== undefined) table.emit(eventOf(next, 'progress'));
-  if (beat.progress !== undefined) tellProgress(table, job, next, now);
+  if (beat.progress !== undefined) addProgressWebhooks(table, job, next, now);
   const { until, cancelAskedAt, pauseAskedAt } = next.lease;
   return { ok: true, until, cancelAsked: cancelAskedAt !== null, pauseAsked: pauseAskedAt !== null };
 }
@@ -45,7 +45,7 @@ function settleOne(table: Table, settlement: Settlement, now: number): SettleRes
   return { ok: true, state: change.job.state };
 }
 
-/** On to its next queue, to wait there for other jobs. */
+/** Advances the job to its next queue, where it waits for other jobs. */
 function advance(
   table: Table,
   job: Job,
@@ -54,22 +54,25 @@ function advance(
 ): SettleResult {
   const found = findParents(table, { id: job.id, known: job }, to.ids);
   if (isRefusal(found)) return found;
-  const { parents, taken } = joined(table, there, found, ruleOf(there, table.settings(there.queue)));
+  const { parents, taken } = withParents(table, there, found, ruleOf(there, table.settings(there.queue)));
   const next = { ...there, parents };
   applyWithDependents(table, job, { job: next, row }, to.now);
   waitFor(table, next, taken, to.now);
   return { ok: true, state: table.get(job.id)?.state ?? next.state };
 }
 
-/** Said before: answered the same again. Overtaken: refused, but what it wanted to say is kept. */
+/**
+ * Answers a settlement without a lease. A repeat gets the first answer. A stale one is refused, and its content is
+ * kept.
+ */
 function answerLate(table: Table, settlement: Settlement, now: number): SettleResult {
   const job = table.get(settlement.id);
   const rows = table.rows(settlement.id);
   const ending = endingOf(rows, settlement.token);
-  if (ending !== undefined && isSameEnding(ending, settlement.kind)) return { ok: true, state: ending.state };
+  if (ending !== undefined && isSameSettlement(ending, settlement.kind)) return { ok: true, state: ending.state };
   if (job !== undefined) {
     const late = lateRow(job, settlement, now);
-    if (hasRoomForLate(rows, late)) table.append(job, late);
+    if (canKeepLate(rows, late)) table.append(job, late);
   }
   return refuse('lease-lost', `job ${settlement.id}`);
 }

@@ -1,41 +1,41 @@
 /**
- * Claiming: first what was lost comes back to the front of its queue, then the queue is served in its order.
+ * Claims jobs: expired leases first return to the front of their queue, then jobs are taken in claim order.
  *
- * A claim that is repeated with the request id of the worker's latest one gets the leases it was given and still
+ * A claim repeated with the request id of the worker's latest claim returns the leases that it was given and still
  * holds: its first answer may never have arrived.
  */
 
 import type { Job } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
-import { claimed, holds, isOvertakable } from '../lifecycle/lifecycle.ts';
+import { claimed, holds, isExpired } from '../lifecycle/lifecycle.ts';
 import { rateAfter, rateNextAt, rateRoom } from '../limits/rate.ts';
 import { fits, needAddress, needsOf, needsText, readResources, without } from '../limits/resources.ts';
 import { throttlesOf } from '../limits/throttle.ts';
 import type { ClaimRequest, ClaimResult } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
 import { apply } from './apply.ts';
-import { equalsOf, foldAll } from './coalescing.ts';
-import { loseAll } from './lost-leases.ts';
-import { isKept, letInFitting } from './resources.ts';
-import { fullAmong, passOn } from './throttles.ts';
+import { coalesceAll, equalJobs } from './coalescing.ts';
+import { endLostAttempts } from './lost-leases.ts';
+import { isReserved, unparkFitting } from './resources.ts';
+import { fullAmong, unparkBehind } from './throttles.ts';
 
-/** How many lost leases one claim brings back at the most; the next one goes on. */
+/** How many expired leases one claim returns at most; the next claim continues. */
 export const MAX_OVERTAKEN = 1_000;
-/** How many jobs one claim parks under throttles; then it says that there is more to do at once. */
+/** How many jobs one claim parks under throttles; after that it reports that there is more to do at once. */
 export const MAX_PARKED = 500;
 
 export function claim(table: Table, request: ClaimRequest, moment: Moment): ClaimResult {
-  const repeated = repeat(table, request);
+  const repeated = repeatedClaim(table, request);
   const { jobs, isCutShort } =
     repeated === undefined ? take(table, request, moment) : { jobs: repeated, isCutShort: false };
-  if (repeated === undefined && jobs.length > 0) remember(table, request, jobs);
-  // Jobs that were not looked at since the clock went back may be due.
+  if (repeated === undefined && jobs.length > 0) rememberClaim(table, request, jobs);
+  // Jobs that were not rebased since the clock went back may be due.
   const isUnsure = isCutShort || (table.clockStep() !== null && table.closed() === null);
   const next = isUnsure ? moment.now + 1 : nextAt(table, openQueues(table, request), moment.now);
   return { jobs, now: moment.now, nextAt: next };
 }
 
-function repeat(table: Table, { worker, requestId }: ClaimRequest): readonly Job[] | undefined {
+function repeatedClaim(table: Table, { worker, requestId }: ClaimRequest): readonly Job[] | undefined {
   const last = table.lastClaim(worker);
   if (last === undefined || last.requestId !== requestId) return undefined;
   return last.leases.flatMap(({ id, token }) => {
@@ -46,11 +46,11 @@ function repeat(table: Table, { worker, requestId }: ClaimRequest): readonly Job
 
 interface Taken {
   readonly jobs: readonly Job[];
-  /** It parked as many as one claim may: there may be more to take behind them. */
+  /** The claim parked as many jobs as it may: there may be more to take behind them. */
   readonly isCutShort: boolean;
 }
 
-/** A store that moves house starts nothing. */
+/** A store under migration starts no job. */
 function openQueues(table: Table, { queues }: ClaimRequest): readonly string[] {
   return table.closed() === null ? queues : [];
 }
@@ -60,7 +60,7 @@ function take(table: Table, request: ClaimRequest, moment: Moment): Taken {
   let isCutShort = false;
   for (const queue of openQueues(table, request)) {
     if (jobs.length >= request.limit) break;
-    const rest = { ...request, ...leftOf(table, request, jobs), limit: request.limit - jobs.length };
+    const rest = { ...request, ...remainingCapacity(table, request, jobs), limit: request.limit - jobs.length };
     const taken = takeFrom(table, queue, rest, moment);
     jobs.push(...taken.jobs);
     isCutShort ||= taken.isCutShort;
@@ -68,8 +68,8 @@ function take(table: Table, request: ClaimRequest, moment: Moment): Taken {
   return { jobs, isCutShort };
 }
 
-/** What a worker has free once it runs what it was given already. */
-function leftOf(table: Table, { offers }: ClaimRequest, jobs: readonly Job[]): Pick<ClaimRequest, 'offers'> {
+/** Returns the worker's free capacity after the jobs that this claim already took. */
+function remainingCapacity(table: Table, { offers }: ClaimRequest, jobs: readonly Job[]): Pick<ClaimRequest, 'offers'> {
   if (offers === undefined || jobs.length === 0) return {};
   const needs = jobs.map((job) => needsOf(job, table.settings(job.queue)));
   return { offers: { ...offers, free: needsText(needs.reduce(without, readResources(offers.free))) } };
@@ -78,9 +78,9 @@ function leftOf(table: Table, { offers }: ClaimRequest, jobs: readonly Job[]): P
 function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Moment): Taken {
   const settings = table.settings(queue);
   if (settings.state !== 'up') return { jobs: [], isCutShort: false };
-  overtake(table, queue, MAX_OVERTAKEN, moment);
+  expireLeases(table, queue, MAX_OVERTAKEN, moment);
   const { now } = moment;
-  const most = isKept(table, queue, request, now) ? 0 : request.limit;
+  const most = isReserved(table, queue, request, now) ? 0 : request.limit;
   const limit = Math.min(most, roomIn(table, queue, now));
   const taken = serve(table, queue, { ...request, limit }, now);
   const started = taken.jobs.length;
@@ -91,22 +91,22 @@ function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Mo
   return taken;
 }
 
-/** How many the queue's own limits let start now. */
+/** Returns how many jobs the queue's own limits let start now. */
 function roomIn(table: Table, queue: string, now: number): number {
   const { maxRunning, rate } = table.settings(queue);
-  const places = maxRunning === null ? Number.MAX_SAFE_INTEGER : maxRunning - table.running(queue);
-  return rate === null ? places : Math.min(places, rateRoom(rate, table.rateAt(queue), now));
+  const freeSlots = maxRunning === null ? Number.MAX_SAFE_INTEGER : maxRunning - table.running(queue);
+  return rate === null ? freeSlots : Math.min(freeSlots, rateRoom(rate, table.rateAt(queue), now));
 }
 
 /**
- * In the order of claims; what finds a throttle full is parked under it, and what was parked may come back meanwhile.
- * Equals of one that starts leave the line with it.
+ * Takes jobs in claim order. A job whose throttle is full is parked under it; parked jobs may come back meanwhile.
+ * Equal jobs are coalesced into a job that starts.
  */
 function serve(table: Table, queue: string, request: ClaimRequest, now: number): Taken {
   const jobs: Job[] = [];
   let parked = 0;
   let room = readResources(request.offers?.free ?? '');
-  if (request.limit > 0) letInFitting(table, queue, room, now);
+  if (request.limit > 0) unparkFitting(table, queue, room, now);
   for (let isOver = request.limit <= 0; !isOver; ) {
     const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });
     let isChanged = false;
@@ -118,8 +118,8 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
         const started = start(table, job, { request, slots, now });
         jobs.push(started);
         room = without(room, needs);
-        // One that fits may have gone with its equal.
-        const isOneBack = (needs !== '' || started.folded > 0) && letInFitting(table, queue, room, now);
+        // A job that fits may have been coalesced into this one.
+        const isOneBack = (needs !== '' || started.folded > 0) && unparkFitting(table, queue, room, now);
         const isAnother = isOneBack || started.folded > 0;
         isChanged ||= isAnother;
         if (isAnother) break;
@@ -128,8 +128,8 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
       table.park(job, full?.address ?? needAddress(queue, needs));
       parked += 1;
       isChanged = true;
-      const hasLeftRoom = full !== undefined && needs !== '' && letInFitting(table, queue, room, now);
-      if (passOn(table, job) || hasLeftRoom) break;
+      const hasLeftRoom = full !== undefined && needs !== '' && unparkFitting(table, queue, room, now);
+      if (unparkBehind(table, job) || hasLeftRoom) break;
     }
     isOver = !isChanged || jobs.length >= request.limit || parked >= MAX_PARKED;
   }
@@ -142,23 +142,23 @@ function start(
   { request, slots, now }: { request: ClaimRequest; slots: readonly string[]; now: number },
 ): Job {
   const { worker, leaseMs = table.settings(job.queue).leaseMs } = request;
-  const equals = equalsOf(table, job, now);
+  const equals = equalJobs(table, job, now);
   const change = claimed(job, { now, token: table.takeToken(), worker, leaseMs, slots, folded: equals.length });
   apply(table, job, change, now);
-  foldAll(table, equals, change.job, now);
+  coalesceAll(table, equals, change.job, now);
   return change.job;
 }
 
-/** Ends the attempts of a queue whose lease nobody renewed. Returns how many. */
-export function overtake(table: Table, queue: string, limit: number, moment: Moment): number {
+/** Ends the attempts of a queue whose lease was not renewed. Returns how many. */
+export function expireLeases(table: Table, queue: string, limit: number, moment: Moment): number {
   const settings = table.settings(queue);
   if (settings.onLost === 'hold') return 0;
-  const expired = table.leasesUntil(queue, moment.now, limit).filter((job) => isOvertakable(job, settings, moment));
-  loseAll(table, expired, 'its lease was not renewed', moment.now);
+  const expired = table.leasesUntil(queue, moment.now, limit).filter((job) => isExpired(job, settings, moment));
+  endLostAttempts(table, expired, 'its lease was not renewed', moment.now);
   return expired.length;
 }
 
-function remember(table: Table, { worker, requestId }: ClaimRequest, jobs: readonly Job[]): void {
+function rememberClaim(table: Table, { worker, requestId }: ClaimRequest, jobs: readonly Job[]): void {
   const leases = jobs.map(({ id, lease }) => ({ id, token: lease?.token ?? 0 }));
   table.rememberClaim(worker, { requestId, at: jobs[0]?.lease?.claimedAt ?? 0, leases });
 }

@@ -1,19 +1,18 @@
 /**
- * What the store's clock must not take with it when it steps back: times that were computed while it was ahead are
- * counted from the new now.
+ * Rebases times when the store's clock steps back: times computed while it was ahead are counted from the new now.
  *
- * Jobs are looked at by insertion, a bounded number in each call that may write, until all were seen. All of them count from
- * the time of the step, so their order does not depend on the call that reached them.
+ * Jobs are scanned by insertion, a bounded number in each call that may write, until all were visited. All of them
+ * count from the time of the step, so their order does not depend on the call that reached them.
  */
 import type { Reading } from '../lifecycle/clock.ts';
 import { rebased, restartedLease } from '../lifecycle/lifecycle.ts';
-import { rateFitted } from '../limits/rate.ts';
+import { clampedRateAt } from '../limits/rate.ts';
 import type { Table } from '../ports/table.ts';
 
-/** How many jobs one call looks at, whatever state they are in. */
+/** How many jobs one call scans, in any state. */
 export const MAX_REBASED = 1_000;
 
-/** Before each call that may write. */
+/** Runs before each call that may write. */
 export function followClock(table: Table, { now, hasSteppedBack }: Reading): void {
   if (hasSteppedBack) stepBack(table, now);
   if (table.clockStep() !== null && table.closed() === null) rebaseSome(table, now);
@@ -25,7 +24,7 @@ function stepBack(table: Table, now: number): void {
   table.setClockStep({ from: now, afterSeq: 0 });
 }
 
-/** Time alone brings nothing: no history row, no event. The claim that follows finds what is due. */
+/** Rebases the next jobs. Time alone writes no history row and no event; the claim that follows finds what is due. */
 function rebaseSome(table: Table, now: number): void {
   const step = table.clockStep();
   if (step === null) return;
@@ -38,11 +37,11 @@ function rebaseSome(table: Table, now: number): void {
   table.setClockStep(afterSeq === null ? null : { ...step, afterSeq });
 }
 
-/** The queue's rate or the clock is another: the memory of starts reaches no further than one period of the rate. */
+/** Clamps the state of a queue's rate after the rate or the clock changed: it reaches at most one period ahead. */
 export function fitRate(table: Pick<Table, 'settings' | 'rateAt' | 'setRateAt'>, queue: string, now: number): void {
   const { rate } = table.settings(queue);
   const at = table.rateAt(queue);
   if (rate === null || at === 0) return;
-  const fitted = rateFitted(rate, at, now);
+  const fitted = clampedRateAt(rate, at, now);
   if (fitted !== at) table.setRateAt(queue, fitted);
 }

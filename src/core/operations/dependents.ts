@@ -1,25 +1,25 @@
 /**
- * Those who wait for a job hear of what happens to it, in the same step.
+ * Applies a job's changes to the jobs that wait for it, in the same step.
  *
- * Invariant: a child's numbers are those of its edges, a parent's `dependents` is how many of its edges are open, and a
- * parent that is done has none. What follows from what follows is worked off in a line, never by recursion: a chain of jobs may
- * be longer than the stack is deep.
+ * Invariant: a child's counts are those of its edges, a parent's `dependents` is its number of open edges, and a done
+ * parent has none. Further effects are processed in a queue, never by recursion: a chain of jobs may be longer than the
+ * stack is deep.
  */
 
 import type { Job, OnDependencyFailed, Parents } from '../job/job.ts';
-import { isBad, isEnded } from '../job/job.ts';
-import type { Turn } from '../lifecycle/dependencies.ts';
+import { isEnded, isUnsuccessful } from '../job/job.ts';
+import type { ParentChange } from '../lifecycle/dependencies.ts';
 import {
+  addParents,
+  affectsDependents,
   failedByParent,
-  followed,
-  isNews,
+  followParent,
   isOpenFor,
   MAX_DEPENDENTS,
   MAX_PARENTS,
   MAX_WALKED,
   refuseDependency,
   ruleOf,
-  tally,
 } from '../lifecycle/dependencies.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
 import type { Refused } from '../ports/refusal.ts';
@@ -30,32 +30,36 @@ import { followLeader } from './coalescing.ts';
 export function applyWithDependents(table: Table, before: Job, change: Transition, now: number): void {
   apply(table, before, change, now);
   const followers = followLeader(table, before, change, now);
-  const turns = [{ before, after: change.job }, ...followers].filter((turn) => turn.before.dependents > 0);
-  if (turns.length > 0) tellDependents(table, turns, now);
+  const parentChanges = [{ before, after: change.job }, ...followers].filter(
+    (parentChange) => parentChange.before.dependents > 0,
+  );
+  if (parentChanges.length > 0) notifyDependents(table, parentChanges, now);
 }
 
-export function tellDependents(table: Table, turns: readonly Turn[], now: number): void {
-  const line = [...turns];
-  for (const turn of line) if (isNews(turn)) line.push(...tellOf(table, turn, now));
+export function notifyDependents(table: Table, parentChanges: readonly ParentChange[], now: number): void {
+  const pending = [...parentChanges];
+  for (const parentChange of pending)
+    if (affectsDependents(parentChange)) pending.push(...notifyChildren(table, parentChange, now));
 }
 
-/** Tells the children of one parent, by insertion. Answers those of them whose own children must hear of it. */
-function tellOf(table: Table, turn: Turn, now: number): readonly Turn[] {
-  const next: Turn[] = [];
+/** Applies a parent's change to its children, by insertion. Returns the changes that affect children of their own. */
+function notifyChildren(table: Table, parentChange: ParentChange, now: number): readonly ParentChange[] {
+  const next: ParentChange[] = [];
   let closed = 0;
-  for (const listed of table.openChildren(turn.before)) {
-    // As it is by then: a hook of one before it may have been put in line behind it.
+  for (const listed of table.openChildren(parentChange.before)) {
+    // Its present record: a webhook of an earlier child may have become its dependent.
     const child = table.get(listed.id) ?? listed;
-    const { job, row, isOpen } = followed(child, turn, ruleOf(child, table.settings(child.queue)), now);
+    const { job, row, isOpen } = followParent(child, parentChange, ruleOf(child, table.settings(child.queue)), now);
     if (row === null) table.replace(child, job, null);
     else apply(table, child, { job, row }, now);
     if (child.dependents > 0 && child.state !== job.state) next.push({ before: child, after: job });
     if (isOpen) continue;
-    table.setEdge(turn.before, child, 'closed');
+    table.setEdge(parentChange.before, child, 'closed');
     closed += 1;
   }
-  // One that is done has let go of all of them already.
-  if (turn.after !== null && turn.after.state !== 'done' && closed > 0) countDependents(table, turn.after.id, -closed);
+  // A done parent has released all of its edges already.
+  if (parentChange.after !== null && parentChange.after.state !== 'done' && closed > 0)
+    countDependents(table, parentChange.after.id, -closed);
   return next;
 }
 
@@ -64,7 +68,7 @@ function countDependents(table: Table, id: string, more: number): void {
   if (job !== undefined) table.replace(job, { ...job, dependents: job.dependents + more }, null);
 }
 
-/** The edges of a child to parents that were found to be right for it. The child's numbers stand in its record already. */
+/** Sets the edges of a child to parents that were checked. The child's counts are in its record already. */
 export function waitFor(table: Table, child: Job, parents: readonly Job[], now: number): void {
   const rule = ruleOf(child, table.settings(child.queue));
   for (const parent of parents) {
@@ -72,35 +76,35 @@ export function waitFor(table: Table, child: Job, parents: readonly Job[], now: 
     table.setEdge(parent, child, isOpen ? 'open' : 'closed');
     if (isOpen) countDependents(table, parent.id, 1);
   }
-  const bad = rule === 'fail' ? parents.find(({ state }) => isBad(state)) : undefined;
+  const bad = rule === 'fail' ? parents.find(({ state }) => isUnsuccessful(state)) : undefined;
   if (bad !== undefined)
     applyWithDependents(table, child, failedByParent(child, { before: bad, after: bad }, now), now);
 }
 
-/** What a child waits for once these are added: its numbers, and those of them to which an edge must be made or opened. */
-export function joined(
+/** Returns a child's counts with these parents added, and the parents to which an edge must be created or opened. */
+export function withParents(
   table: Table,
   child: Job,
   parents: readonly Job[],
   rule: OnDependencyFailed,
 ): { readonly parents: Parents | null; readonly taken: readonly Job[] } {
   const known = parents.map((parent) => ({ parent, edge: table.edge(parent, child) }));
-  const made = known.filter(({ edge }) => edge === null).map(({ parent }) => parent);
+  const added = known.filter(({ edge }) => edge === null).map(({ parent }) => parent);
   const opened = known
     .filter(({ edge, parent }) => edge === 'closed' && isOpenFor(parent, rule))
     .map(({ parent }) => parent);
-  const sum = tally(tally(child.parents, made, rule), opened, rule);
-  return { parents: sum && { ...sum, of: sum.of - opened.length }, taken: [...made, ...opened] };
+  const sum = addParents(addParents(child.parents, added, rule), opened, rule);
+  return { parents: sum && { ...sum, of: sum.of - opened.length }, taken: [...added, ...opened] };
 }
 
-/** A child that is forgotten lets go of those it waits for. */
+/** Removes the edges of a child that is deleted. */
 export function leaveParents(table: Table, child: Job): void {
   if (child.parents === null) return;
   if (child.parents.open > 0) for (const parent of table.openParents(child)) countDependents(table, parent.id, -1);
   table.removeEdges(child);
 }
 
-/** Takes back what can be taken back: parents that are gone have no edge any more. Answers those that were there. */
+/** Removes edges to these parents. Deleted parents have none any more. */
 export function stopWaiting(table: Table, child: Job, parents: readonly Job[]): void {
   for (const parent of parents) {
     if (table.edge(parent, child) === 'open') countDependents(table, parent.id, -1);
@@ -108,10 +112,10 @@ export function stopWaiting(table: Table, child: Job, parents: readonly Job[]): 
   }
 }
 
-/** A job that is to wait: new, or as it is known. */
+/** A job that is to wait: a new one, or an existing one as `known`. */
 type Child = Pick<Job, 'id'> & { readonly known?: Job };
 
-/** The jobs that are to be waited for, or why they cannot be. */
+/** Returns the jobs to wait for, or a refusal. */
 export function findParents(table: Table, child: Child, ids: readonly string[]): readonly Job[] | Refused {
   const wanted = [...new Set(ids)];
   const count = wanted.length + (child.known?.parents?.of ?? 0);
@@ -126,7 +130,7 @@ export function findParents(table: Table, child: Child, ids: readonly string[]):
   return cycleProblem(table, child.known, parents) ?? parents;
 }
 
-/** Only a job that others wait for can close a circle, and only with one of those. */
+/** Returns a refusal for a cycle. Only a job that others wait for can close one, and only with one of those. */
 function cycleProblem(table: Table, child: Job | undefined, parents: readonly Job[]): Refused | undefined {
   if (child === undefined || child.dependents === 0) return undefined;
   const open = new Set(parents.filter(({ state }) => state !== 'done').map(({ id }) => id));
@@ -137,22 +141,22 @@ function cycleProblem(table: Table, child: Job | undefined, parents: readonly Jo
   return circular.length === 0 ? undefined : refuseDependency(child.id, 'cycle', circular.sort());
 }
 
-/** All that wait for a job, and for those, and so on, the nearest first; null when there are more than `most`. */
+/** Returns all direct and indirect children of a job, nearest first; null if there are more than `most`. */
 function descendants(table: Table, job: Job, most: number, isMeant: (child: Job) => boolean): readonly Job[] | null {
   const known = new Set([job.id]);
-  const line = [job];
-  for (const parent of line) {
+  const pending = [job];
+  for (const parent of pending) {
     for (const child of parent.dependents > 0 ? table.openChildren(parent) : []) {
       if (known.has(child.id) || !isMeant(child)) continue;
       known.add(child.id);
-      line.push(child);
+      pending.push(child);
     }
-    if (line.length > most) return null;
+    if (pending.length > most) return null;
   }
-  return line.slice(1);
+  return pending.slice(1);
 }
 
-/** Those that have not ended and wait for this one, directly or not. */
+/** Returns the jobs that have not ended and wait for this one, directly or indirectly. */
 export function waitingBelow(table: Table, job: Job): readonly Job[] {
   return descendants(table, job, Number.POSITIVE_INFINITY, ({ state }) => !isEnded(state)) ?? [];
 }

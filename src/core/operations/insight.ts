@@ -1,4 +1,4 @@
-/** The questions of insight over a table. Nothing here writes. */
+/** The insight queries over a table. Nothing here writes. */
 import type { Moment } from '../lifecycle/clock.ts';
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../ports/insight.ts';
 import type { FailureGroup } from '../ports/job-store.ts';
@@ -7,15 +7,15 @@ import { groupOrder, withTrends } from '../statistics/failure-trend.ts';
 import { dayOf } from '../statistics/statistics.ts';
 import { prunable } from './retention.ts';
 import { keptCells, series, statistics } from './statistics.ts';
-import { brakes, throttles } from './throttle-reads.ts';
+import { throttles, waitReasons } from './throttle-reads.ts';
 
-type Answerer<Kind extends InsightKind> = (
+type Reader<Kind extends InsightKind> = (
   table: Table,
-  question: QuestionOf<Kind>,
+  query: QuestionOf<Kind>,
   moment: Moment,
-) => Insights[Kind]['answer'];
+) => Insights[Kind]['result'];
 
-const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
+const READERS: { readonly [Kind in InsightKind]: Reader<Kind> } = {
   failures,
   statistics,
   series,
@@ -25,15 +25,15 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   storage: (table, { queue }) => (queue === undefined ? table.queues() : [queue]).map((name) => table.storage(name)),
   tags: (table, { limit }) => table.topTags(limit),
   throttles,
-  brakes,
+  brakes: waitReasons,
 };
 
-export function insight(table: Table, question: Question, moment: Moment): AnswerOf<Question> {
-  return (ANSWERERS[question.kind] as Answerer<InsightKind>)(table, question, moment);
+export function insight(table: Table, query: Question, moment: Moment): AnswerOf<Question> {
+  return (READERS[query.kind] as Reader<InsightKind>)(table, query, moment);
 }
 
-function failures(table: Table, question: QuestionOf<'failures'>, { now }: Moment): readonly FailureGroup[] {
-  const { queue, past = false } = question;
+function failures(table: Table, query: QuestionOf<'failures'>, { now }: Moment): readonly FailureGroup[] {
+  const { queue, past = false } = query;
   const groups = (queue === undefined ? table.queues() : [queue]).flatMap((name) => {
     const cells = keptCells(table, name, { from: 0, to: dayOf(now), now }).filter(({ kind }) => kind === 'group');
     return withTrends(name, { groups: table.failures(name), cells, past });

@@ -1,12 +1,12 @@
 /**
- * Maintenance in small steps: lost leases come back, old drafts expire, ended jobs beyond their retention go, and old statistics.
- * It runs by itself and never because another job ended.
+ * Maintenance in small steps: returns expired leases, deletes old drafts, ended jobs beyond retention, and old
+ * statistics. It is a call of its own and never a side effect of the end of a job.
  */
 import type { Moment } from '../lifecycle/clock.ts';
 import type { Maintenance, MaintenanceResult } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
 import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../settings/settings.ts';
-import { overtake } from './claim.ts';
+import { expireLeases } from './claim.ts';
 import { pruneQueue, pruneResults, removeAll } from './retention.ts';
 import { forgetStatistics } from './statistics.ts';
 
@@ -18,8 +18,8 @@ export function maintain(table: Table, { limit }: Maintenance, moment: Moment): 
     return spent;
   };
   const queues = table.queues();
-  const overtaken = sum(queues, (queue) => spend((most) => overtake(table, queue, most, moment)));
-  // What is moving house is neither pruned nor forgotten on the way.
+  const overtaken = sum(queues, (queue) => spend((most) => expireLeases(table, queue, most, moment)));
+  // During a migration nothing is pruned or deleted.
   if (table.closed() !== null)
     return { overtaken, expiredDrafts: 0, pruned: 0, results: 0, forgottenWorkers: 0, more: left <= 0 };
   const expiredDrafts = spend((most) =>

@@ -1,6 +1,6 @@
 /**
- * The MigrationPort port over migrationRows: what memory does at once and sqlite does in its thread. Here is the one rule of a move:
- * nothing is written or cleared but in the target of that very move, while it is under way.
+ * The migration port over rows: memory runs it directly, SQLite in its thread. It enforces the one rule of a migration:
+ * only the target of that very migration is written or cleared, and only while the migration is under way.
  */
 
 import { sameJson } from '../input/same-json.ts';
@@ -15,7 +15,7 @@ import type {
 } from '../ports/migration.ts';
 import { notInMove } from '../ports/migration.ts';
 
-/** What a store that can answer at once has to have for it. It finds and keeps, and decides nothing. */
+/** What a synchronous store provides for it. It finds and stores, and decides nothing. */
 export interface MigrationRows {
   standing(): Standing | null;
   setStanding(standing: Standing | null, now: number): void;
@@ -66,7 +66,7 @@ function stand(
 }
 
 function write(migrationRows: MigrationRows, { move, part, rows, gone, numbers, done }: MovedBatch, now: number): void {
-  const standing = standingIn(migrationRows, move, ['target', 'import']);
+  const standing = stateIn(migrationRows, move, ['target', 'import']);
   migrationRows.raise(numbers);
   for (const key of gone) migrationRows.removeRecord(key);
   for (const row of rows) migrationRows.put(part, row, now);
@@ -74,11 +74,11 @@ function write(migrationRows: MigrationRows, { move, part, rows, gone, numbers, 
 }
 
 function clear(migrationRows: MigrationRows, move: string): void {
-  standingIn(migrationRows, move, ['target']);
+  stateIn(migrationRows, move, ['target']);
   migrationRows.clear();
 }
 
-function standingIn(migrationRows: MigrationRows, move: string, roles: readonly Standing['role'][]): Standing {
+function stateIn(migrationRows: MigrationRows, move: string, roles: readonly Standing['role'][]): Standing {
   const standing = migrationRows.standing();
   const isRight = standing?.move === move && roles.includes(standing.role) && standing.state === 'moving';
   if (!isRight) throw notInMove(move);

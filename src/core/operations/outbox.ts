@@ -1,8 +1,8 @@
 /**
- * What hooks are to tell, written in the very step in which it happens: no crash lies between a job's end and the job of
- * the queue `hooks` that tells of it.
+ * Adds webhook jobs in the same step as the event itself: no crash can come between a job's end and the job of the
+ * queue `hooks` that reports it.
  *
- * Invariant: a queue that is down, paused or full of others keeps none of them out.
+ * Invariant: a webhook job is added even if its queue is down, paused or full.
  */
 
 import type { HistoryRow } from '../job/history.ts';
@@ -11,48 +11,51 @@ import { isEnded } from '../job/job.ts';
 import { born, keyAddress } from '../lifecycle/lifecycle.ts';
 import type { NewJob } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
-import type { HookNews } from '../webhooks/webhook.ts';
-import { DEFAULT_EVERY, eventId, hookJob, hooksOf, newsOf, onceId, stepReached } from '../webhooks/webhook.ts';
-import { inLine } from './enqueue.ts';
+import type { WebhookEvent } from '../webhooks/webhook.ts';
+import { DEFAULT_EVERY, eventId, hookJob, hooksOf, onceId, stepReached, webhookEventOf } from '../webhooks/webhook.ts';
+import { enterQueue } from './enqueue.ts';
 
-/** After a change of a job, which is in its record already. */
-export function tellHooks(table: Table, job: Job, row: HistoryRow): void {
+/** Adds the webhook jobs for a change of a job. The change is in its record already. */
+export function addWebhookJobs(table: Table, job: Job, row: HistoryRow): void {
   const hooks = hooksOf(job, table.settings(job.queue));
-  const news = hooks.length === 0 ? null : newsOf(row);
-  if (news === null) return;
-  for (const hook of hooks)
-    if (hook.on.includes(news.event)) addInLine(table, hookJob(job, hook, news, freeId(table, job, news)), row.at);
+  const event = hooks.length === 0 ? null : webhookEventOf(row);
+  if (event === null) return;
+  for (const webhook of hooks)
+    if (webhook.on.includes(event.event))
+      addBehindHolder(table, hookJob(job, webhook, event, freeId(table, job, event)), row.at);
 }
 
-/** Two hooks may want to hear of one event, and a job may be cancelled twice in one millisecond. */
-function freeId(table: Table, job: Job, news: HookNews): string {
-  const id = eventId(job, news);
+/** Returns an unused id: two webhooks may want one event, and a job may be cancelled twice in one millisecond. */
+function freeId(table: Table, job: Job, event: WebhookEvent): string {
+  const id = eventId(job, event);
   let free = id;
   for (let count = 2; table.get(free) !== undefined; count += 1) free = `${id}~${count}`;
   return free;
 }
 
-/** After a heartbeat: each step of an attempt is told once, also when the progress goes back and comes again. */
-export function tellProgress(table: Table, before: Job, after: Job, now: number): void {
-  for (const [place, hook] of hooksOf(after, table.settings(after.queue)).entries()) {
-    const { every = DEFAULT_EVERY } = hook;
+/**
+ * Adds the webhook jobs for a heartbeat: each progress step of an attempt once, even if progress goes back and returns.
+ */
+export function addProgressWebhooks(table: Table, before: Job, after: Job, now: number): void {
+  for (const [index, webhook] of hooksOf(after, table.settings(after.queue)).entries()) {
+    const { every = DEFAULT_EVERY } = webhook;
     const step = stepReached(before.progress?.percent ?? null, after.progress?.percent ?? null, every);
-    if (step === null || !hook.on.includes('progress')) continue;
-    const id = onceId(after, `progress${step}`, place);
-    const news = { event: 'progress', at: now, percent: step } as const;
-    if (table.get(id) === undefined) addInLine(table, hookJob(after, hook, news, id), now);
+    if (step === null || !webhook.on.includes('progress')) continue;
+    const id = onceId(after, `progress${step}`, index);
+    const event = { event: 'progress', at: now, percent: step } as const;
+    if (table.get(id) === undefined) addBehindHolder(table, hookJob(after, webhook, event, id), now);
   }
 }
 
-/** Adds a job that waits for whoever holds its unique key, and holds it from then on. */
-export function addInLine(table: Table, input: NewJob, now: number): Job {
+/** Adds a job that waits for the holder of its unique key and takes over the key. */
+export function addBehindHolder(table: Table, input: NewJob, now: number): Job {
   const { unique = null, queue } = input;
   const address = unique === null ? '' : keyAddress(unique, queue);
   const holder = unique === null ? undefined : table.get(table.keyHolder(address, now) ?? '');
   const before = holder === undefined || isEnded(holder.state) ? undefined : holder;
   const parents = before === undefined ? null : { of: 1, open: 1, bad: 0 };
-  const birth = born(input, { now, seq: table.takeSeq(), settings: table.settings(queue), parents });
-  const { job, row } = inLine(table, birth);
+  const transition = born(input, { now, seq: table.takeSeq(), settings: table.settings(queue), parents });
+  const { job, row } = enterQueue(table, transition);
   table.insert(job, row);
   if (before !== undefined) {
     table.setEdge(before, job, 'open');

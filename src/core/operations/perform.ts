@@ -1,7 +1,7 @@
 /**
- * The port's calls by name, over a table: what memory does at once and sqlite does in its thread.
+ * The port's calls by name, over a table: memory runs them directly, SQLite in its thread.
  *
- * Invariant: a call either changes nothing and throws, or is done whole; a table that can fail half-way must
+ * Invariant: a call either changes nothing and throws, or takes effect completely; a table that can fail half-way must
  * wrap `perform` in a savepoint.
  */
 import type { Moment } from '../lifecycle/clock.ts';
@@ -19,7 +19,7 @@ import { count, list } from './read.ts';
 import { endWorker, keepWorker, workers } from './workers.ts';
 
 export type CallName = Exclude<keyof JobStore, 'subscribe'>;
-/** The arguments of a call without its options, and its answer. */
+/** The argument of a call without its options, and its result. */
 export type CallArgument<Name extends CallName> = Parameters<JobStore[Name]>[0];
 export type CallAnswer<Name extends CallName> = Awaited<ReturnType<JobStore[Name]>>;
 
@@ -57,14 +57,14 @@ export function perform<Name extends CallName>(
   argument: CallArgument<Name>,
   moment: Moment,
 ): CallAnswer<Name> {
-  const closed = BARRED.has(name) ? table.closed() : null;
+  const closed = REFUSED_WHILE_CLOSED.has(name) ? table.closed() : null;
   if (closed !== null) return refuseAll(argument, closed) as CallAnswer<Name>;
   return PERFORMERS[name](table, argument, moment);
 }
 
-/** What a store that moves house does not do at all (core/ports/migration.ts); adding and claiming look for themselves. */
+/** Calls that a store under migration refuses (ports/migration.ts); `add` and `claim` check for themselves. */
 export const BARRED_CALLS = ['commit', 'cancel', 'requeue', 'move', 'change', 'delete'] as const;
-const BARRED: ReadonlySet<CallName> = new Set(BARRED_CALLS);
+const REFUSED_WHILE_CLOSED: ReadonlySet<CallName> = new Set(BARRED_CALLS);
 
 function refuseAll(argument: unknown, closed: string): readonly Refused[] {
   return (argument as readonly unknown[]).map(() => refuse('store-moving', closed));
@@ -72,7 +72,7 @@ function refuseAll(argument: unknown, closed: string): readonly Refused[] {
 
 const READ_ONLY: ReadonlySet<CallName> = new Set(['find', 'history', 'list', 'count', 'insight', 'workers']);
 
-/** Calls that leave no trace: they need no transaction and no fsync. */
+/** Returns whether a call writes nothing: it needs no transaction and no fsync. */
 export function isReadOnly(name: CallName): boolean {
   return READ_ONLY.has(name);
 }

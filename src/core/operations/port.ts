@@ -1,4 +1,4 @@
-/** A JobStore made of one function that carries calls by name: to a table, a thread, or a server. */
+/** A JobStore over one function that carries calls by name: to a table, a thread, or a server. */
 import type { AnswerOf, Question } from '../ports/insight.ts';
 import type { CallOptions, JobStore } from '../ports/job-store.ts';
 import type { CallAnswer, CallArgument, CallName } from './perform.ts';
@@ -25,9 +25,9 @@ export function portOver(carry: Carrier, subscribe: JobStore['subscribe']): JobS
     history: (id, options) => carry('history', id, options),
     list: (query, options) => carry('list', query, options),
     count: (queues, options) => carry('count', queues, options),
-    insight: <Asked extends Question>(question: Asked, options?: CallOptions) =>
-      // What a carrier answers to a kind is that kind's answer; the compiler sees only that it is one of them.
-      carry('insight', question, options) as Promise<AnswerOf<Asked>>,
+    insight: <Asked extends Question>(query: Asked, options?: CallOptions) =>
+      // The result of a kind is that kind's result; the compiler only sees that it is one of them.
+      carry('insight', query, options) as Promise<AnswerOf<Asked>>,
     keepWorker: (beat, options) => carry('keepWorker', beat, options),
     endWorker: (end, options) => carry('endWorker', end, options),
     workers: (options) => carry('workers', undefined, options),

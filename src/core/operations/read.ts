@@ -1,11 +1,11 @@
-/** Looking at jobs. Nothing here writes, and every search looks at a bounded number of jobs. */
+/** Reads jobs. Nothing here writes, and every search scans a bounded number of jobs. */
 
 import type { Job } from '../job/job.ts';
-import { labelOf, unlessThrottled } from '../job/label.ts';
+import { labelOf, withWaitReason } from '../job/label.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import type { JobPage, JobQuery, QueueCounts } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
-import { holdOn } from './throttle-reads.ts';
+import { waitReasonOf } from './throttle-reads.ts';
 
 const SCAN_STEP = 500;
 const MAX_SCANNED = 5_000;
@@ -25,7 +25,7 @@ function peek(table: Table, query: JobQuery, { now }: Moment): JobPage {
 function newest(table: Table, query: JobQuery, { now }: Moment): JobPage {
   const jobs: Job[] = [];
   let below = query.after === undefined ? Number.MAX_SAFE_INTEGER : Number(query.after);
-  // Without a label every job of a scan fits, and no more are read than are wanted.
+  // Without a label every scanned job matches, so no more are read than are wanted.
   const most = query.label === undefined ? Math.min(SCAN_STEP, query.limit) : SCAN_STEP;
   for (let scanned = 0; scanned < MAX_SCANNED; ) {
     const step = table.scan(query, below, most);
@@ -43,11 +43,11 @@ function newest(table: Table, query: JobQuery, { now }: Moment): JobPage {
 function matches(table: Table, query: JobQuery, job: Job, now: number): boolean {
   if (query.label === undefined) return true;
   const labelled = labelOf(job, table.settings(job.queue), now);
-  const brake = labelled.label === 'ready' ? holdOn(table, job, now) : null;
-  return unlessThrottled(labelled, brake).label === query.label;
+  const waitReason = labelled.label === 'ready' ? waitReasonOf(table, job, now) : null;
+  return withWaitReason(labelled, waitReason).label === query.label;
 }
 
-/** What a scan must honour; a table may use an index for any of it. */
+/** The filter that a scan must apply; a table may use an index for any part of it. */
 export function isWanted(query: JobQuery, job: Job): boolean {
   return (
     (query.queue === undefined || job.queue === query.queue) &&

@@ -1,6 +1,6 @@
 /**
- * Retention over a table: ended jobs beyond their age, number or bytes go, and results sooner than their jobs where the
- * queue says so; the oldest end first, so many in a step. And the look that tells what would go.
+ * Retention over a table: deletes ended jobs beyond their age, count or bytes, and results earlier than their jobs if
+ * the queue sets that; oldest end first, a limited number in each step. Also computes what would be deleted.
  */
 
 import type { EndedState, Job } from '../job/job.ts';
@@ -41,7 +41,7 @@ function surplus(
   return excess <= 0 ? [] : upToBytes(table.oldestEnded(queue, state, { from: 0, limit }), excess);
 }
 
-/** The first of them that make up so many bytes. */
+/** Returns the first jobs that make up these bytes. */
 function upToBytes(jobs: readonly Job[], bytes: number): readonly Job[] {
   let left = bytes;
   const end = jobs.findIndex((job) => {
@@ -51,7 +51,9 @@ function upToBytes(jobs: readonly Job[], bytes: number): readonly Job[] {
   return end === -1 ? jobs : jobs.slice(0, end + 1);
 }
 
-/** Each as it is by then: one that waited for another of them has failed with it, and is kept as a failed one is. */
+/**
+ * Deletes jobs. Reads each one again: a job that waited for a deleted one has failed with it, and is kept as failed.
+ */
 export function removeAll(table: Table, jobs: readonly Job[], now: number): number {
   const hasFamily = jobs.some(({ dependents }) => dependents > 0);
   const present = (job: Job): Job => (hasFamily ? (table.get(job.id) ?? job) : job);
@@ -65,14 +67,14 @@ export function removeAll(table: Table, jobs: readonly Job[], now: number): numb
   return removed;
 }
 
-/** Takes results from done jobs that are kept longer. What was passed is not looked at again: see `resultsFrom`. */
+/** Removes results from done jobs that are kept longer. Passed jobs are not read again: see `resultsFrom`. */
 export function pruneResults(table: Table, queue: string, limit: number, now: number): number {
   const keep = table.settings(queue).retention.results;
   if (limit <= 0 || (keep.ms === null && keep.count === null && keep.bytes === null)) return 0;
   let { count, bytes } = table.storage(queue).results;
   if (count === 0) return 0;
   const from = table.resultsFrom(queue);
-  // Whoever set the clock back has results before the mark: all are looked at again.
+  // After a step back of the clock there may be results before `from`: all are read again.
   const jobs = table.oldestResults(queue, { from: from > now ? 0 : from, limit });
   const before = count;
   for (const job of jobs) {
@@ -91,39 +93,39 @@ export function pruneResults(table: Table, queue: string, limit: number, now: nu
 
 export function prunable(table: Table, { queue }: QuestionOf<'prunable'>, { now }: Moment): readonly Prunable[] {
   const all = (queue === undefined ? table.queues() : [queue]).flatMap((name) => [
-    { queue: name, kind: 'draft' as const, ...draftsOver(table, name, now) },
-    ...ENDED_STATES.map((kind) => ({ queue: name, kind, ...endedOver(table, name, kind, now) })),
-    { queue: name, kind: 'results' as const, ...resultsOver(table, name, now) },
-    { queue: name, kind: 'statistics' as const, ...statisticsOver(table, name, now) },
+    { queue: name, kind: 'draft' as const, ...draftSurplus(table, name, now) },
+    ...ENDED_STATES.map((kind) => ({ queue: name, kind, ...endedSurplus(table, name, kind, now) })),
+    { queue: name, kind: 'results' as const, ...resultSurplus(table, name, now) },
+    { queue: name, kind: 'statistics' as const, ...statisticsSurplus(table, name, now) },
   ]);
   return all.filter(isSurplus);
 }
 
-function draftsOver(table: Table, queue: string, now: number): Surplus {
+function draftSurplus(table: Table, queue: string, now: number): Surplus {
   return { byAge: table.countBefore(queue, 'draft', now - DRAFT_LIFE_MS), byCount: 0, byBytes: 0, bytes: 0 };
 }
 
-function statisticsOver(table: Table, queue: string, now: number): Surplus {
+function statisticsSurplus(table: Table, queue: string, now: number): Surplus {
   const { count, bytes } = table.statisticsBefore(queue, keptSince(table.settings(queue), now).day);
   return { byAge: count, byCount: 0, byBytes: 0, bytes };
 }
 
-function endedOver(table: Table, queue: string, state: EndedState, now: number): Surplus {
+function endedSurplus(table: Table, queue: string, state: EndedState, now: number): Surplus {
   const keep = table.settings(queue).retention[state];
   const old = keep.ms === null ? 0 : table.countBefore(queue, state, now - keep.ms);
   const total = table.storage(queue)[state];
-  // Where nothing goes, nothing is read: what is kept may be much.
+  // If nothing would be deleted, nothing is read: there may be many jobs.
   const limit = old > 0 || isBeyond(total, keep) ? MOST_LOOKED_AT : 0;
   return surplusOf({ total, old, oldest: table.oldestEnded(queue, state, { from: 0, limit }).map(keptBytes) }, keep);
 }
 
-/** Those of jobs that go themselves are among them: they go too. */
-function resultsOver(table: Table, queue: string, now: number): Surplus {
+/** Includes results of jobs that would be deleted themselves. */
+function resultSurplus(table: Table, queue: string, now: number): Surplus {
   const keep = table.settings(queue).retention.results;
   const total = table.storage(queue).results;
   const from = table.resultsFrom(queue);
   const isLimited = keep.ms !== null || isBeyond(total, keep);
-  // No more than there are: whoever looks for one more goes through all jobs that have none.
+  // No more than exist: a search for one more would scan all jobs that have none.
   const limit = isLimited ? Math.min(MOST_LOOKED_AT, total.count) : 0;
   const jobs = table.oldestResults(queue, { from: from > now ? 0 : from, limit });
   const old = keep.ms === null ? 0 : jobs.filter((job) => (job.endedAt ?? 0) < now - (keep.ms ?? 0)).length;

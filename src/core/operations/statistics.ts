@@ -1,4 +1,4 @@
-/** Statistics over a table: what is kept of them now, and forgetting the rest. */
+/** Statistics over a table: reads what is kept, and deletes the rest. */
 
 import { byText } from '../input/text-order.ts';
 import type { Moment } from '../lifecycle/clock.ts';
@@ -9,12 +9,8 @@ import { pageAt, pointsOf } from '../statistics/series.ts';
 import type { DayStatistics, StoredCell } from '../statistics/statistics.ts';
 import { dayNumber, dayOf, keptSince, statisticsOf } from '../statistics/statistics.ts';
 
-export function statistics(
-  table: Table,
-  question: QuestionOf<'statistics'>,
-  { now }: Moment,
-): readonly DayStatistics[] {
-  const { queue, from, to, by = 'queue' } = question;
+export function statistics(table: Table, query: QuestionOf<'statistics'>, { now }: Moment): readonly DayStatistics[] {
+  const { queue, from, to, by = 'queue' } = query;
   const days = { from: from === undefined ? 0 : dayNumber(from), to: to === undefined ? dayOf(now) : dayNumber(to) };
   return (queue === undefined ? table.queues() : [queue]).flatMap((name) =>
     keptCells(table, name, { ...days, now })
@@ -23,7 +19,10 @@ export function statistics(
   );
 }
 
-/** What has expired is not there, whether or not it was forgotten yet: time alone writes nothing. */
+/**
+ * Returns the cells that are kept. Expired cells are left out even if they are not deleted yet: time alone writes
+ * nothing.
+ */
 export function keptCells(
   table: Table,
   queue: string,
@@ -36,7 +35,7 @@ export function keptCells(
   });
 }
 
-/** A round forgets so many of a queue at the most, besides what it does for jobs. */
+/** Deletes expired cells of a queue, at most `limit` in a round, in addition to the limit for jobs. */
 export function forgetStatistics(table: Table, queue: string, limit: number, now: number): void {
   table.forgetStatistics(queue, keptSince(table.settings(queue), now), limit);
 }

@@ -1,4 +1,7 @@
-/** Looking at throttles: who holds their slots, who waits for one, and what keeps a job back. Nothing here writes. */
+/**
+ * Reads throttles: the holders of their slots, the jobs that wait for one, and the reason why a job waits. Nothing here
+ * writes.
+ */
 
 import { byText } from '../input/text-order.ts';
 import type { Job } from '../job/job.ts';
@@ -9,22 +12,22 @@ import type { Brake } from '../limits/throttle.ts';
 import type { QuestionOf, ThrottleUse } from '../ports/insight.ts';
 import { MOST_HOLDERS } from '../ports/insight.ts';
 import type { Table } from '../ports/table.ts';
-import { isTooMuch } from './resources.ts';
-import { brakeOn, maxOf } from './throttles.ts';
+import { exceedsAllWorkers } from './resources.ts';
+import { limitReason, maxOf } from './throttles.ts';
 
-/** Which limit keeps a job that is ready from being started now; or that nobody could start it. */
-export function holdOn(table: Table, job: Job, now: number): Brake | null {
-  const brake = brakeOn(table, job, now);
-  if (brake !== null || !isTooMuch(table, job, now)) return brake;
+/** Returns the limit that keeps a ready job from starting now, or that no worker could start it. */
+export function waitReasonOf(table: Table, job: Job, now: number): Brake | null {
+  const reason = limitReason(table, job, now);
+  if (reason !== null || !exceedsAllWorkers(table, job, now)) return reason;
   return { by: 'needs', needs: needsOf(job, table.settings(job.queue)) };
 }
 
-/** Of jobs that are ready but for a limit; null for every other. */
-export function brakes(table: Table, { ids }: QuestionOf<'brakes'>, { now }: Moment): readonly (Brake | null)[] {
+/** Returns the wait reasons of jobs that are ready except for a limit; null for every other job. */
+export function waitReasons(table: Table, { ids }: QuestionOf<'brakes'>, { now }: Moment): readonly (Brake | null)[] {
   return ids.map((id) => {
     const job = table.get(id);
     const isReady = job !== undefined && labelOf(job, table.settings(job.queue), now).label === 'ready';
-    return isReady ? holdOn(table, job, now) : null;
+    return isReady ? waitReasonOf(table, job, now) : null;
   });
 }
 

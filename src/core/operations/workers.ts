@@ -1,10 +1,10 @@
-/** The worker registry: who says it is there, until when, and what happens when somebody says that it is not. */
+/** The worker registry: registers and renews workers, and ends them. */
 import type { Moment } from '../lifecycle/clock.ts';
 import type { EndWorker, EndWorkerResult, WorkerBeat, WorkerRecord } from '../ports/job-store.ts';
 import type { Refused } from '../ports/refusal.ts';
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
-import { loseAll } from './lost-leases.ts';
+import { endLostAttempts } from './lost-leases.ts';
 
 export function keepWorker(table: Table, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
   const known = table.worker(beat.id);
@@ -16,12 +16,12 @@ export function keepWorker(table: Table, beat: WorkerBeat, { now }: Moment): { o
   return { ok: true, until };
 }
 
-/** A failed worker's jobs come back at once, in one step. One that ends by itself keeps what it still holds. */
+/** Ends a worker. The jobs of a failed worker return at once, in one step. A deregistered worker keeps its leases. */
 export function endWorker(table: Table, end: EndWorker, { now }: Moment): EndWorkerResult {
   const known = table.worker(end.id);
   const held = end.kind === 'fail' ? runningOf(table, end.id) : [];
   if (known === undefined && held.length === 0) return refuse('worker-lost', `worker ${end.id}`);
-  loseAll(table, held, 'its worker was failed', now);
+  endLostAttempts(table, held, 'its worker was failed', now);
   table.removeWorker(end.id);
   return { ok: true, returned: held.length };
 }
@@ -35,7 +35,7 @@ export function workers(table: Table, { now }: Moment): readonly WorkerRecord[] 
   }));
 }
 
-/** Oldest lease first, so that what comes back keeps its order. */
+/** Returns the worker's jobs, oldest lease first, so that returned jobs keep their order. */
 function runningOf(table: Table, worker: string) {
   return table
     .allRunning()

@@ -1,6 +1,6 @@
 /**
- * The one error class. What is thrown is bad input, a store that is away or foreign, or a reply that was lost;
- * an expected no is a refusal and is returned (refusal.ts).
+ * The one error class. Thrown: bad input, a store that is unavailable or incompatible, a lost reply. An expected "no"
+ * is a refusal and is returned (refusal.ts).
  */
 import type { Refusal } from './refusal.ts';
 
@@ -38,7 +38,7 @@ export class LonghaulError extends Error {
   readonly code: ErrorCode;
   /** With code `bad-input`: every problem of the input. */
   readonly problems: readonly Problem[];
-  /** With code `refused`: the no itself, where a caller has no other way to be told of it. */
+  /** With code `refused`: the refusal, for callers that get no return value. */
   readonly refusal: Refusal | null;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptionsOf = {}) {
@@ -50,7 +50,7 @@ export class LonghaulError extends Error {
   }
 }
 
-/** All problems of one input at once, each with its place. */
+/** Creates a `bad-input` error with all problems of one input, each with its path. */
 export function badInput(what: string, problems: readonly Problem[]): LonghaulError {
   const lines = problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   return new LonghaulError('bad-input', `${what}: ${lines.join('; ')}`, { problems });

@@ -1,7 +1,7 @@
 /**
- * What can be asked of a store besides its jobs: one call of the port, `insight`, and a kind for every question.
+ * Queries about more than single jobs: one call of the port, `insight`, with a kind for each query.
  *
- * A new question is an entry in `Insights`, and then what the compiler misses; none is optional for a store.
+ * A new query is an entry in `Insights`; the compiler then lists what is missing. No query is optional for a store.
  */
 
 import { byText } from '../input/text-order.ts';
@@ -13,38 +13,38 @@ import type { DayStatistics } from '../statistics/statistics.ts';
 import type { QueueStorage } from '../statistics/storage.ts';
 import type { FailureGroup } from './job-store.ts';
 
-/** Every kind with what it is asked and what it answers. */
+/** Every kind with its query and its result. */
 export interface Insights {
-  /** Failed jobs by what went wrong, the most frequent first; of one queue or of all. */
-  readonly failures: { readonly question: FailuresQuestion; readonly answer: readonly FailureGroup[] };
+  /** Failed jobs by failure group, the most frequent first; of one queue or of all. */
+  readonly failures: { readonly query: FailuresQuery; readonly result: readonly FailureGroup[] };
   /** By queue and day, the oldest day first, as long as they are kept. */
-  readonly statistics: { readonly question: StatisticsQuestion; readonly answer: readonly DayStatistics[] };
-  /** How many ended, by minute or by hour, as far as that is kept; by queue, then by time. */
-  readonly series: { readonly question: SeriesQuestion; readonly answer: readonly SeriesPoint[] };
-  /** What retention would take now, by queue and kind. */
-  readonly prunable: { readonly question: { readonly queue?: string }; readonly answer: readonly Prunable[] };
-  /** Jobs of a queue and a state by their end, the first first, from an end on. */
-  readonly ended: { readonly question: EndedQuestion; readonly answer: readonly EndOfJob[] };
-  /** What the ended jobs of each queue take up. */
-  readonly storage: { readonly question: { readonly queue?: string }; readonly answer: readonly QueueStorage[] };
-  /** The tags that most jobs have, whatever their state. */
-  readonly tags: { readonly question: { readonly limit: number }; readonly answer: readonly TagCount[] };
-  /** The throttles of which somebody holds a slot, keys among them, by address. */
-  readonly throttles: { readonly question: object; readonly answer: readonly ThrottleUse[] };
-  /** For each of these jobs: the limit that alone keeps it from being started now, if there is one. */
+  readonly statistics: { readonly query: StatisticsQuestion; readonly result: readonly DayStatistics[] };
+  /** How many jobs ended, by minute or by hour, as long as they are kept; by queue, then by time. */
+  readonly series: { readonly query: SeriesQuestion; readonly result: readonly SeriesPoint[] };
+  /** What retention would delete now, by queue and kind. */
+  readonly prunable: { readonly query: { readonly queue?: string }; readonly result: readonly Prunable[] };
+  /** Jobs of a queue and a state that ended at `from` or later, oldest end first. */
+  readonly ended: { readonly query: EndedQuery; readonly result: readonly EndOfJob[] };
+  /** The size of the ended jobs of each queue. */
+  readonly storage: { readonly query: { readonly queue?: string }; readonly result: readonly QueueStorage[] };
+  /** The tags of most jobs, in any state. */
+  readonly tags: { readonly query: { readonly limit: number }; readonly result: readonly TagCount[] };
+  /** The throttles of which a job holds a slot, including keys, by address. */
+  readonly throttles: { readonly query: object; readonly result: readonly ThrottleUse[] };
+  /** For each of these jobs: the one limit that keeps it from starting now, or null. */
   readonly brakes: {
-    readonly question: { readonly ids: readonly string[] };
-    readonly answer: readonly (Brake | null)[];
+    readonly query: { readonly ids: readonly string[] };
+    readonly result: readonly (Brake | null)[];
   };
 }
 
-export interface FailuresQuestion {
+export interface FailuresQuery {
   readonly queue?: string;
-  /** Also groups of which no failed job is left, as long as the statistics know of them. */
+  /** Also groups without a failed job, as long as the statistics keep them. */
   readonly past?: boolean;
 }
 
-export interface EndedQuestion {
+export interface EndedQuery {
   readonly queue: string;
   readonly state: EndedState;
   readonly from: number;
@@ -64,18 +64,18 @@ export interface TagCount {
   readonly jobs: number;
 }
 
-/** The most frequent first, then by name. */
+/** Orders tags: the most frequent first, then by name. */
 export function tagOrder(a: TagCount, b: TagCount): number {
   return b.jobs - a.jobs || byText(a.tag, b.tag);
 }
 
-/** `waiting`: jobs that a claim came upon and set aside for want of a slot; others may stand behind them. */
+/** `waiting`: jobs that a claim parked because no slot was free; more may wait behind them. */
 export interface ThrottleUse {
   readonly address: string;
   readonly max: number | null;
   readonly held: number;
   readonly waiting: number;
-  /** Ids of the first that hold one. */
+  /** Ids of the first holders. */
   readonly holders: readonly string[];
 }
 export const MOST_HOLDERS = 100;
@@ -86,7 +86,7 @@ export interface SeriesQuestion {
   readonly queue?: string;
   /** By minute for two hours, or by hour for sixty days. */
   readonly span: Span;
-  /** From this time on; as far as it goes by default. */
+  /** The start. Default: as far back as points are kept. */
   readonly from?: number;
 }
 
@@ -94,7 +94,7 @@ export interface SeriesQuestion {
 export interface StatisticsQuestion {
   /** One queue. Default: all queues. */
   readonly queue?: string;
-  /** Days as YYYY-MM-DD, both among them. */
+  /** Days as YYYY-MM-DD, both included. */
   readonly from?: string;
   /** The last day, as YYYY-MM-DD. */
   readonly to?: string;
@@ -103,6 +103,6 @@ export interface StatisticsQuestion {
 }
 
 export type InsightKind = keyof Insights;
-export type QuestionOf<Kind extends InsightKind> = { readonly kind: Kind } & Insights[Kind]['question'];
+export type QuestionOf<Kind extends InsightKind> = { readonly kind: Kind } & Insights[Kind]['query'];
 export type Question = { readonly [Kind in InsightKind]: QuestionOf<Kind> }[InsightKind];
-export type AnswerOf<Asked extends Question> = Insights[Asked['kind']]['answer'];
+export type AnswerOf<Asked extends Question> = Insights[Asked['kind']]['result'];

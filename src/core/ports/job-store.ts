@@ -1,13 +1,13 @@
-// Long because it is the whole vocabulary of the port on one page.
+// Long because it is the whole port on one page.
 /**
- * The JobStore port: twenty intents, each atomic, each in bulk where it is hot.
+ * The JobStore port: twenty calls, each atomic, each in bulk where it is hot.
  *
- * What every implementation promises:
- * - A call ends ok, refused, or throws. `store-unavailable` says that nothing was done, `outcome-unknown` that
- *   the reply was lost; then the same call may be made again and answers as the first one would have.
+ * Every implementation guarantees:
+ * - A call returns a result, returns a refusal, or throws. `store-unavailable` means that nothing was done.
+ *   `outcome-unknown` means that the reply was lost; the same call may be repeated and gets the first answer.
  * - Invariant: a result array has the order and the length of its input array.
  * - Invariant: within one call, items take effect in their order; across calls, each call is one atomic step.
- * - The clock is the store's. `now` is taken from the caller only where the store was opened for it.
+ * - The clock is the store's. The caller's `now` is used only if the store was opened for it.
  */
 
 import type { HistoryRow } from '../job/history.ts';
@@ -28,23 +28,24 @@ export interface NewJob {
   readonly queue: string;
   readonly data: string;
   readonly name?: string;
-  /** Lower runs first; the queue's own when left out. */
+  /** Lower runs first. Default: the queue's priority. */
   readonly priority?: number;
   readonly runAt?: number;
   readonly delayMs?: number;
   readonly tags?: readonly string[];
   readonly policy?: JobPolicy;
   readonly unique?: UniqueKey;
-  /** Ids of the jobs that must be done before, also of those earlier in the same call. */
+  /** Ids of the jobs that must be done first, including jobs earlier in the same call. */
   readonly dependsOn?: readonly string[];
-  /** What becomes of a waiting job that holds the unique key; left out, it is kept as it is. */
+  /** The effect on a waiting job that holds the unique key. Default: it stays unchanged. */
   readonly onTaken?: OnTaken;
   readonly draft?: boolean;
 }
 
 /**
- * `replace`: it gets the data of the later one. `debounce`: and its time too, but none later than `maxWaitMs` after it
- * was added. `follow`: it is left alone, and the later one waits for its end and holds the key from now on (hooks).
+ * `replace`: the waiting job gets the data of the later one. `debounce`: it gets the run time too, but at most
+ * `maxWaitMs` after it was added. `follow`: it stays unchanged; the later job waits for its end and takes over the key
+ * (webhooks).
  */
 export interface OnTaken {
   readonly kind: 'replace' | 'debounce' | 'follow';
@@ -52,8 +53,8 @@ export interface OnTaken {
 }
 
 /**
- * `duplicate`: another job holds the unique key, and `id` is that job's. Nothing was written then. `replaced`: that job
- * waits, and got what `onTaken` says.
+ * `duplicate`: another job holds the unique key, `id` is that job's, and nothing was written. `replaced`: that job was
+ * waiting and was changed as `onTaken` requires.
  */
 export type AddResult =
   | {
@@ -70,20 +71,20 @@ export type AddOutcome = (typeof ADD_OUTCOMES)[number];
 
 export interface ClaimRequest {
   readonly worker: string;
-  /** In order: what the first has is taken before the second is looked at. */
+  /** In order: jobs of the first queue are taken before the second queue is read. */
   readonly queues: readonly string[];
   readonly limit: number;
-  /** Default: the queue's own lease. */
+  /** Default: the queue's lease. */
   readonly leaseMs?: number;
-  /** What the worker has and what of it is free; without it, it gets no job that needs anything. */
+  /** The worker's capacity, total and free. Without it, the worker gets no job that needs resources. */
   readonly offers?: Offer;
-  /** A repeated claim with the worker's latest request id gets the same leases again. */
+  /** A repeated claim with the worker's latest request id returns the same leases again. */
   readonly requestId: string;
 }
 
 export interface ClaimResult {
   readonly jobs: readonly Job[];
-  /** The store's time, and the soonest at which time alone would make something claimable in these queues. */
+  /** The store's time, and the earliest time at which a job of these queues becomes claimable without another call. */
   readonly now: number;
   readonly nextAt: number | null;
 }
@@ -103,62 +104,65 @@ export type HeartbeatResult =
   | { readonly ok: true; readonly until: number; readonly cancelAsked: boolean; readonly pauseAsked: boolean }
   | Refused;
 
-interface SettlementOf {
+interface SettlementBase {
   readonly id: string;
   readonly token: number;
 }
 /**
- * How an attempt ended. `fail` and `retry` both count a failure; `fail` waits `delayMs` when a retry is left and
- * `final` forbids one. `release` gives the job back through no fault of its own; `crash` reports what
- * ran it as lost, sooner than its lease would.
+ * How an attempt ended. `fail` and `retry` both count a failure; `fail` waits `delayMs` if a retry is left, and `final`
+ * forbids a retry. `release` returns the job through no fault of its own. `crash` reports a lost process earlier than
+ * the lease would expire.
  */
 export type Settlement =
-  | (SettlementOf & {
+  | (SettlementBase & {
       readonly kind: 'complete';
       readonly result?: string;
       readonly data?: string;
       readonly next?: { readonly queue: string; readonly delayMs: number; readonly dependsOn?: readonly string[] };
     })
-  | (SettlementOf & {
+  | (SettlementBase & {
       readonly kind: 'fail';
       readonly failure: Failure;
       readonly delayMs: number;
       readonly final?: boolean;
     })
-  | (SettlementOf & { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs: number })
-  | (SettlementOf & { readonly kind: 'resend'; readonly delayMs: number; readonly reason: string })
-  | (SettlementOf & { readonly kind: 'release'; readonly reason: string })
-  | (SettlementOf & { readonly kind: 'crash'; readonly reason: string })
-  | (SettlementOf & { readonly kind: 'forward'; readonly address: string });
+  | (SettlementBase & { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs: number })
+  | (SettlementBase & { readonly kind: 'resend'; readonly delayMs: number; readonly reason: string })
+  | (SettlementBase & { readonly kind: 'release'; readonly reason: string })
+  | (SettlementBase & { readonly kind: 'crash'; readonly reason: string })
+  | (SettlementBase & { readonly kind: 'forward'; readonly address: string });
 export type SettlementKind = Settlement['kind'];
 
 export type SettleResult = { readonly ok: true; readonly state: JobState } | Refused;
 
-/** A job as its caller saw it; with `attempt`, refused as `moved-on` when it has been claimed since. */
+/** A job as its caller saw it. With `attempt`, the call is refused as `moved-on` if the job was claimed since. */
 export interface Target {
   readonly id: string;
   readonly attempt?: number;
 }
 
-/** A job that others wait for is only cancelled with a word about them: to go with it, or to be left to their own rule. */
+/**
+ * A job that others wait for is cancelled only with a decision about them: cancel them too, or leave them to their own
+ * rule.
+ */
 export interface Cancel extends Target {
   readonly dependents?: 'cancel' | 'leave';
 }
 
-/** `cancelled`: ended now. `asked`: it runs, and ends when its worker has stopped it or lost it. */
+/** `cancelled`: ended now. `asked`: it runs, and ends when its worker has stopped it or is lost. */
 export type CancelResult = { readonly ok: true; readonly outcome: 'cancelled' | 'asked' } | Refused;
 
 export interface Requeue extends Target {
-  /** Default: where it was. */
+  /** Default: its present queue. */
   readonly queue?: string;
   readonly delayMs?: number;
-  /** Also while it waits or runs: it starts anew, and a holder's token goes stale. */
+  /** Allowed also while the job waits or runs: it restarts, and the holder's token becomes stale. */
   readonly steal?: boolean;
 }
 
 export interface Move extends Target {
   readonly queue: string;
-  /** Also while it runs: the holder's token goes stale. */
+  /** Allowed also while the job runs: the holder's token becomes stale. */
   readonly steal?: boolean;
 }
 
@@ -168,11 +172,11 @@ export interface JobChanges extends Target {
   readonly runAt?: number;
   readonly name?: string;
   readonly data?: string;
-  /** Jobs to wait for, and jobs no longer to wait for; only while it waits or is a draft. */
+  /** Dependencies to add and to remove; only while the job waits or is a draft. */
   readonly dependsOn?: { readonly add?: readonly string[]; readonly remove?: readonly string[] };
-  /** For a running job: ask the worker to pause or to go on. */
+  /** For a running job: asks the worker to pause or to resume. */
   readonly pause?: boolean;
-  /** Words for the history; nothing else has to change with them. */
+  /** A note for the history; it needs no other change. */
   readonly note?: string;
 }
 
@@ -185,7 +189,7 @@ export interface JobQuery {
   readonly tag?: string;
   readonly name?: string;
   readonly worker?: string;
-  /** Those that wait or waited for this job; those that this job waits or waited for. */
+  /** Children of this job; parents of this job. */
   readonly parent?: string;
   readonly child?: string;
   /** Failure group, of failed jobs. */
@@ -195,15 +199,15 @@ export interface JobQuery {
   readonly before?: number;
   /**
    * `newest`: latest added first. `claim`: the order in which the waiting jobs of one queue would be claimed now,
-   * with only those whose time has come, throttled or not (needs `queue`; a peek).
+   * throttled or not, only those whose run time has come (needs `queue`; a peek).
    */
   readonly order: 'newest' | 'claim';
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string;
   readonly limit: number;
 }
 
-/** A page may be shorter than its limit and still have a `next`: a search looks at a bounded number of jobs. */
+/** A page may be shorter than its limit and still have a `next`: a search scans a bounded number of jobs. */
 export interface JobPage {
   readonly jobs: readonly Job[];
   readonly next: string | null;
@@ -214,11 +218,11 @@ export type StateCounts = Readonly<Record<JobState, number>>;
 export interface QueueCounts extends StateCounts {
   /** The queue. */
   readonly queue: string;
-  /** Of the waiting ones: those that wait for other jobs. */
+  /** Of the waiting jobs: those that wait for other jobs. */
   readonly blocked: number;
-  /** Of the others that wait: those whose time has not come. */
+  /** Of the other waiting jobs: those whose run time has not come. */
   readonly scheduled: number;
-  /** Of the done ones: those that were forwarded. */
+  /** Of the done jobs: those that were forwarded. */
   readonly relayed: number;
 }
 
@@ -234,9 +238,9 @@ export interface FailureGroup {
   readonly firstAt: number;
   /** When the last of them failed. */
   readonly lastAt: number;
-  /** The newest member, as a sample; null when there is none any more. */
+  /** The newest member, as a sample; null if there is none any more. */
   readonly sampleId: string | null;
-  /** Null when nothing of it is kept in the statistics. */
+  /** Null if the statistics keep nothing of the group. */
   readonly trend: FailureTrend | null;
 }
 
@@ -246,9 +250,9 @@ export interface WorkerBeat {
   readonly pid: number;
   readonly queues: readonly string[];
   readonly leaseMs: number;
-  /** Anything else to be shown, as JSON text. */
+  /** Further information for display, as JSON text. */
   readonly info: string;
-  /** `register` makes it anew; `renew` is refused as `worker-lost` when it is gone. */
+  /** `register` creates the registration; `renew` is refused as `worker-lost` if there is none. */
   readonly kind: 'register' | 'renew';
 }
 
@@ -278,20 +282,20 @@ export interface WorkerRecord {
 
 export interface EndWorker {
   readonly id: string;
-  /** `fail` returns its jobs to the front as crashes; `deregister` forgets it and leaves its jobs to their leases. */
+  /** `fail` returns its jobs to the front as crashes. `deregister` removes it and leaves its jobs to their leases. */
   readonly kind: 'fail' | 'deregister';
 }
 export type EndWorkerResult = { readonly ok: true; readonly returned: number } | Refused;
 
 export interface Maintenance {
-  /** At most this many jobs are touched, so that nobody waits long behind it. */
+  /** The maximum number of jobs to change, so that other calls do not wait long. */
   readonly limit: number;
 }
 export interface MaintenanceResult {
   readonly overtaken: number;
   readonly expiredDrafts: number;
   readonly pruned: number;
-  /** Taken from jobs that are kept. */
+  /** Results removed from jobs that are kept. */
   readonly results: number;
   readonly forgottenWorkers: number;
   /** Whether another round would find more at once. */
@@ -312,9 +316,9 @@ export interface StoreEvent {
   /** The kind of change. */
   readonly type: StoreEventType;
   /**
-   * Empty for type `queue`, which says that a queue's settings changed, and for `freed`: jobs of the queue that
-   * waited for a limit may be claimed. Id and queue are empty for `gap`: the connection was lost, and events of that time
-   * are missing. Every listener hears of it, and reads again what it follows.
+   * Empty for type `queue` (a queue's settings changed) and for `freed` (jobs of the queue that waited for a limit may
+   * be claimable). Id and queue are empty for `gap`: the connection was lost, and events of that time are missing.
+   * Every listener gets a gap, and reads again what it follows.
    */
   readonly id: string;
   /** The queue of the job, or the queue that changed. */
@@ -322,15 +326,16 @@ export interface StoreEvent {
   /** The state of the job after the change; null where the event concerns no job. */
   readonly state: JobState | null;
 }
-/** What a store tells its listeners when it listens again after its connection was lost. */
+/** The event that a store emits when it listens again after its connection was lost. */
 export const GAP_EVENT: StoreEvent = { type: 'gap', id: '', queue: '', state: null };
 export type EventListener = (events: readonly StoreEvent[]) => void;
 /**
- * What a listener must hear of. `work`: what may be a reason to claim, or concerns whoever runs the job, and settings
- * (`WORK_EVENTS`); a worker that also heard of every job it claims and completes would be kept busy by itself.
+ * Which events a listener needs. `work`: events that may be a reason to claim, events for the worker that runs the job,
+ * and settings (`WORK_EVENTS`). A worker with scope `all` would be kept busy by events of its own claims and
+ * completions.
  */
 export type EventScope = 'all' | 'work';
-/** Besides these, every event after which a job waits is about work. */
+/** In addition to these, every event after which a job waits is in scope `work`. */
 export const WORK_EVENTS: readonly StoreEventType[] = [
   'cancel-asked',
   'cancelled',
@@ -360,7 +365,7 @@ export interface JobStore {
   history(id: string, options?: CallOptions): Promise<readonly HistoryRow[]>;
   list(query: JobQuery, options?: CallOptions): Promise<JobPage>;
   count(queues?: readonly string[], options?: CallOptions): Promise<readonly QueueCounts[]>;
-  /** Everything that is worked out of jobs rather than being one: a kind for every question. */
+  /** Returns information computed from jobs: one kind for each query (insight.ts). */
   insight<Asked extends Question>(question: Asked, options?: CallOptions): Promise<AnswerOf<Asked>>;
 
   keepWorker(beat: WorkerBeat, options?: CallOptions): Promise<{ readonly ok: true; readonly until: number } | Refused>;
@@ -368,8 +373,8 @@ export interface JobStore {
   workers(options?: CallOptions): Promise<readonly WorkerRecord[]>;
   maintain(maintenance: Maintenance, options?: CallOptions): Promise<MaintenanceResult>;
   /**
-   * Hears of every change in the store, whoever makes it, or at least of those in its scope; the net under a lost
-   * message is the slow poll.
+   * Subscribes to every change in the store by any client, or at least to those in scope. A slow poll covers lost
+   * messages.
    */
   subscribe(listener: EventListener, scope?: EventScope): Unsubscribe;
 }

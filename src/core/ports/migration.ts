@@ -1,10 +1,11 @@
 /**
- * The port by which a store moves house: everything it holds is read row by row and written elsewhere as it is.
+ * The port for store migration: everything a store holds is read row by row and written to another store unchanged.
  *
- * It stands beside JobStore because nothing here is the life of a job: no row is decided about, counted or told of.
- * A store in a move stands closed: it takes no changes but those of attempts that run, so a job is never alive twice.
+ * It is separate from JobStore because a migration is not part of a job's life: no row is decided about, counted or
+ * published. A store under migration is closed: it accepts no changes except those of running attempts, so a job never
+ * exists twice.
  *
- * Invariant: what `write` is given again changes nothing, and it writes only while the store stands in that very move.
+ * Invariant: a repeated `write` changes nothing, and a store writes only while it takes part in that very migration.
  * Invariant: rows come in the order of their keys, the same in every store, so that two stores can be compared.
  */
 
@@ -17,16 +18,16 @@ import type { CellKind } from '../statistics/statistics.ts';
 import { LonghaulError } from './errors.ts';
 import type { StoredRecord } from './records.ts';
 
-/** Also the order in which they are written: settings come before the jobs that go by them. */
+/** Also the order in which they are written: settings come before the jobs that use them. */
 export const MOVED_PARTS = ['records', 'queues', 'statistics', 'jobs'] as const;
 export type MovedPart = (typeof MOVED_PARTS)[number];
 
-/** With what belongs to nobody else: its history, and the edges to its parents by their insertion numbers. */
+/** A job with its history, and the edges to its parents by their insertion numbers. */
 export interface MovedJob {
   readonly job: Job;
   readonly history: readonly HistoryRow[];
   readonly parents: readonly MovedEdge[];
-  /** Whether it holds its unique key, and until when; null when it does not. */
+  /** Whether it holds its unique key, and until when; null if it does not. */
   readonly holds: { readonly until: number | null } | null;
 }
 export interface MovedEdge {
@@ -34,8 +35,8 @@ export interface MovedEdge {
   readonly isOpen: boolean;
 }
 
-/** A queue that has or had a job, and how far it has come: turns of its keys, what core/limits/rate.ts remembers, its throughput. */
-export interface MovedQueue {
+/** A queue that has or had a job, with its progress: turns of its keys, the state of limits/rate.ts, its throughput. */
+export interface MigratedQueue {
   readonly name: string;
   readonly turn: number;
   readonly rateAt: number;
@@ -43,7 +44,7 @@ export interface MovedQueue {
   readonly series: readonly SeriesPage[];
 }
 
-/** The cells of one queue and day, by kind and name; figures as core/statistics/aggregate.ts writes them. */
+/** The cells of one queue and day, by kind and name; `figures` is the text of statistics/aggregate.ts. */
 export interface MovedDay {
   readonly queue: string;
   readonly day: number;
@@ -52,7 +53,7 @@ export interface MovedDay {
 
 export interface MovedValues {
   readonly records: StoredRecord;
-  readonly queues: MovedQueue;
+  readonly queues: MigratedQueue;
   readonly statistics: MovedDay;
   readonly jobs: MovedJob;
 }
@@ -62,40 +63,42 @@ export interface MovedRow<Part extends MovedPart = MovedPart> {
 }
 export interface MovedPage<Part extends MovedPart = MovedPart> {
   readonly rows: readonly MovedRow<Part>[];
-  /** To go on from; null at the end. */
+  /** The key to continue from; null at the end. */
   readonly next: string | null;
 }
 
-/** The numbers that a store has given out: none of them may be given again. */
+/** The numbers that a store has given out: none may be given again. */
 export interface GivenNumbers {
   readonly seq: number;
   readonly token: number;
   readonly version: number;
 }
 
-/** Where a store stands in a move. A target that is `over` is an ordinary store again; everything else is closed. */
+/**
+ * The state of a store in a migration. A target that is `over` is an ordinary store again; any other state is closed.
+ */
 export interface Standing {
   readonly move: string;
-  /** `import`: jobs of another system are written here; nothing else of the store is touched. */
+  /** `import`: jobs of another system are written here; nothing else in the store changes. */
   readonly role: 'source' | 'target' | 'import';
-  /** The other store, as it is shown to people: without secrets. */
+  /** The other store, for display: without secrets. */
   readonly other: string;
   readonly state: 'moving' | 'over';
   readonly at: number;
-  /** Of a target: how far it has come. Of a source that is over: the jobs that were left behind. */
+  /** Of a target: its progress. Of a source that is over: the jobs that were left behind. */
   readonly done: { readonly part: MovedPart; readonly after: string | null } | null;
   readonly left: readonly string[];
 }
 
 export interface MigrationPort {
   standing(): Promise<Standing | null>;
-  /** Only if it stands as `before` says. Answers whether it did. */
+  /** Sets the state, only if it equals `before`. Returns whether it did. */
   stand(next: Standing | null, before: Standing | null): Promise<boolean>;
   numbers(): Promise<GivenNumbers>;
   read<Part extends MovedPart>(part: Part, after: string | null, limit: number): Promise<MovedPage<Part>>;
-  /** Throws `refused` unless it stands in this move as its target. */
+  /** Throws `refused` unless the store is the target of this migration. */
   write<Part extends MovedPart>(batch: MovedBatch<Part>): Promise<void>;
-  /** Forgets all that a move brings. Only of a target in this move. */
+  /** Deletes everything that a migration writes. Only for the target of this migration. */
   clear(move: string): Promise<void>;
 }
 
@@ -103,15 +106,15 @@ export interface MovedBatch<Part extends MovedPart = MovedPart> {
   readonly move: string;
   readonly part: Part;
   readonly rows: readonly MovedRow<Part>[];
-  /** Keys of records that are no longer there. */
+  /** Keys of records that no longer exist. */
   readonly gone: readonly string[];
-  /** Raised to these where they are lower. */
+  /** Raises the store's numbers to these if they are lower. */
   readonly numbers: GivenNumbers;
-  /** How far this brings the target; null where it brings it no further. */
+  /** The progress of the target after this batch; null if it makes no progress. */
   readonly done: Standing['done'];
 }
 
-/** The port over anything that carries a call by its name. */
+/** Implements the port over a function that carries a call by its name. */
 export function migrationOver(
   carry: (name: keyof MigrationPort, argument: unknown) => Promise<unknown>,
 ): MigrationPort {
@@ -126,24 +129,24 @@ export function migrationOver(
   };
 }
 
-/** What nodes write of themselves as they go, and where a store stands: none of it belongs to the jobs. */
+/** Records that nodes write about themselves, and the migration state: not part of the migrated data. */
 export const STAYING_RECORDS: readonly string[] = ['moving', 'node', 'node-order', 'clock'];
 export const STANDING_RECORD = { kind: 'moving', key: 'standing' } as const;
 
-/** Between the parts of a key; no kind and no queue contains it. */
-const BETWEEN = '\u001f';
+/** Separates the parts of a key; no kind and no queue contains it. */
+const SEPARATOR = '\u001f';
 export const keyOfRecord = ({ kind, key }: { readonly kind: string; readonly key: string }): string =>
-  `${kind}${BETWEEN}${key}`;
+  `${kind}${SEPARATOR}${key}`;
 export const keyOfDay = ({ queue, day }: { readonly queue: string; readonly day: number }): string =>
-  `${queue}${BETWEEN}${day}`;
+  `${queue}${SEPARATOR}${day}`;
 
-/** The two parts of such a key. */
+/** Returns the two parts of such a key. */
 export function partsOfKey(key: string): readonly [string, string] {
-  const at = key.indexOf(BETWEEN);
+  const at = key.indexOf(SEPARATOR);
   return [key.slice(0, at), key.slice(at + 1)];
 }
 
-/** Which of two keys of a part comes first. */
+/** Orders two keys of a part. */
 export function keyOrder(part: MovedPart, a: string, b: string): number {
   if (part === 'jobs') return Number(a) - Number(b);
   if (part === 'queues') return byText(a, b);
@@ -152,7 +155,7 @@ export function keyOrder(part: MovedPart, a: string, b: string): number {
   return byText(firstA, firstB) || rest;
 }
 
-/** As UTF-8 orders them: JavaScript's own order differs where one of them needs a surrogate. */
+/** Orders texts by their UTF-8 bytes; JavaScript's own order differs for surrogates. */
 export function byBytes(a: string, b: string): number {
   const [left, right] = [Array.from(a), Array.from(b)];
   for (let at = 0; at < Math.min(left.length, right.length); at += 1) {
@@ -162,7 +165,7 @@ export function byBytes(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** Why a store takes no changes; null when it does. */
+/** Returns why a store accepts no changes, or null if it does. */
 export function closedWords(standing: Standing | null): string | null {
   if (standing === null) return null;
   const { role, state, other } = standing;
@@ -171,14 +174,14 @@ export function closedWords(standing: Standing | null): string | null {
   return state === 'over' ? `the store has moved to ${other}` : `the store is moving to ${other}`;
 }
 
-/** The cells of a day as every store reads them: by kind and name, and their figures in one and the same text. */
+/** Returns the cells of a day in the form that every store returns: by kind and name, with canonical texts. */
 export function canonicalCells(cells: MovedDay['cells']): MovedDay['cells'] {
-  const plain = cells.map(({ kind, name, figures }) => ({ kind, name, figures: plainFigures(figures) }));
+  const plain = cells.map(({ kind, name, figures }) => ({ kind, name, figures: canonicalAggregate(figures) }));
   return plain.sort((a, b) => byText(a.kind, b.kind) || byText(a.name, b.name));
 }
 
-/** Buckets in their order. */
-function plainFigures(text: string): string {
+/** Sorts the buckets. */
+function canonicalAggregate(text: string): string {
   const { wait, run, ...rest } = readFigures(text);
   const sorted = ({ buckets, ...spread }: typeof wait) => ({
     ...spread,
@@ -188,5 +191,5 @@ function plainFigures(text: string): string {
 }
 
 export function notInMove(move: string): LonghaulError {
-  return new LonghaulError('refused', `the store is not, or no longer, the target of the move ${move}`);
+  return new LonghaulError('refused', `the store is not, or is no longer, the target of migration ${move}`);
 }

@@ -1,8 +1,8 @@
 /**
- * The Records port: versioned bookkeeping beside the jobs (queue settings, schedules, tokens, audit …).
+ * The Records port: versioned records beside the jobs (queue settings, schedules, tokens, audit …).
  *
- * Invariant: a version only grows, also over a delete and a new put of the same key, so that `ifVersion` can
- * never mistake a newer record for the one that was seen.
+ * Invariant: a version only grows, even across a delete and a new put of the same key, so that `ifVersion` never
+ * mistakes a newer record for the one that was read.
  */
 import type { CallOptions } from './job-store.ts';
 import type { Refused } from './refusal.ts';

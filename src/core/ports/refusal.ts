@@ -1,6 +1,4 @@
-/**
- * Refusals: expected noes. They are returned, never thrown, and carry words for a person.
- */
+/** Refusals: an expected "no". They are returned, never thrown, and carry a message for people. */
 
 export const REFUSAL_CODES = [
   'not-found',
@@ -25,9 +23,9 @@ export interface Refusal {
   readonly code: RefusalCode;
   /** The reason in words, with the job or queue that it concerns. */
   readonly message: string;
-  /** The job that stands in the way, where there is one. */
+  /** The job that prevents the call, if there is one. */
   readonly holder?: string;
-  /** How many jobs wait for the one that was to be cancelled. */
+  /** How many jobs wait for the job that was to be cancelled. */
   readonly dependents?: number;
 }
 
@@ -36,23 +34,42 @@ export interface Refused {
   readonly refusal: Refusal;
 }
 
-const WORDS: Record<RefusalCode, (subject: string) => string> = {
+const MESSAGES: Record<RefusalCode, (subject: string) => string> = {
   'not-found': (subject) => `${subject} does not exist`,
   'lease-lost': (subject) => `${subject} is no longer leased under this token`,
-  'wrong-state': (subject) => `${subject} is in a state that does not allow this`,
+  'wrong-state': (subject) => `${subject} does not allow this call in its present state`,
   'moved-on': (subject) => `${subject} has been claimed again since you saw it`,
   'key-taken': (subject) => `the unique key of ${subject} is held by another job`,
   'queue-down': (subject) => `${subject} is down and accepts no jobs`,
   'queue-deleted': (subject) => `${subject} was deleted and accepts no jobs: create it again first`,
-  'has-dependents': (subject) => `other jobs wait for ${subject}; say whether to cancel them too or to leave them`,
+  'has-dependents': (subject) => `other jobs wait for ${subject}: choose whether to cancel or to leave them`,
   'bad-dependency': (subject) => `${subject} cannot wait for these jobs`,
   'worker-lost': (subject) => `${subject} is not registered: it was failed or has expired`,
-  'version-conflict': (subject) => `${subject} was changed by somebody else in the meantime`,
+  'version-conflict': (subject) => `${subject} was changed by another caller in the meantime`,
   'store-moving': (subject) => `${subject} and takes no changes here`,
 };
 
-/** `subject` names the thing in words: "job 7", "queue mail". */
+/** Creates a refusal. `subject` names the thing in the message: "job 7", "queue mail". */
 export function refuse(code: RefusalCode, subject: string, holder?: string): Refused {
-  const message = WORDS[code](subject);
+  const message = MESSAGES[code](subject);
   return { ok: false, refusal: holder === undefined ? { code, message } : { code, message, holder } };
+}
+
+const ALLOWED_STATES = {
+  cancel: 'only draft, waiting and running jobs can be cancelled',
+  requeue: 'only done, failed, cancelled and held jobs can be requeued',
+  move: 'only draft and waiting jobs can be moved',
+  change:
+    'data, run time and dependencies can change only while a job is a draft or waits, priority until it ends, and pause only while it runs',
+  delete: 'cancel a running job before you delete it',
+  attach: 'attachments can change only while a job is a draft',
+};
+export type GuardedCall = keyof typeof ALLOWED_STATES;
+
+/** Refuses a call that the job's state does not allow. The message names the state and the states that allow the call. */
+export function refuseState(
+  { id, state }: { readonly id: string; readonly state: string },
+  call: GuardedCall,
+): Refused {
+  return { ok: false, refusal: { code: 'wrong-state', message: `job ${id} is ${state}: ${ALLOWED_STATES[call]}` } };
 }

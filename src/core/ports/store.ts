@@ -1,25 +1,25 @@
-/** A store as a whole: the two ports, how another thread can open it again, and its end. */
+/** A store as a whole: the ports, a description by which another thread can open it, and `close`. */
 import type { JobStore } from './job-store.ts';
 import type { MigrationPort } from './migration.ts';
 import type { Records } from './records.ts';
 
-/** What a keeper thread needs to open the same store by itself. `module` exports `openStore(options)`. */
+/** What the lease renewer thread needs to open the same store itself. `module` exports `openStore(options)`. */
 export interface StoreDescription {
   readonly module: string;
   readonly options: unknown;
-  /** What must be handed over with the options rather than copied (a message port). */
+  /** Objects to transfer with the options rather than copy (a message port). */
   readonly transfer: readonly object[];
 }
 
 export interface Store {
   readonly jobs: JobStore;
   readonly records: Records;
-  /** By which all of it moves to another store. */
+  /** The port for migration to another store. */
   readonly migration: MigrationPort;
-  /** Whether other machines may take a lost job: decides what a worker does when the store is away. */
+  /** Whether other machines may take a lost job: decides how a worker acts while the store is unavailable. */
   readonly isShared: boolean;
-  /** Null where a lease can only be kept through this very object (memory). */
+  /** Null if a lease can only be renewed through this very object (memory). */
   describe(): StoreDescription | null;
-  /** Idempotent; resolved when every call has its answer and everything is closed. */
+  /** Idempotent; resolves when every call has its answer and everything is closed. */
   close(): Promise<void>;
 }

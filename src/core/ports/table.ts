@@ -1,8 +1,8 @@
 /**
- * What the operations need of a store that can answer at once: rows in maps (memory) or in SQL (sqlite).
+ * The synchronous storage that the operations need: rows in maps (memory) or in SQL (SQLite).
  *
- * Invariant: a table decides nothing. It finds, keeps and orders; `lifecycle.ts` decides what becomes of a job,
- * and `operations/` says which jobs are asked.
+ * Invariant: a table decides nothing. It finds, stores and orders; `lifecycle.ts` decides what becomes of a job, and
+ * `operations/` chooses the jobs.
  */
 
 import type { HistoryRow } from '../job/history.ts';
@@ -22,7 +22,7 @@ export interface LastClaim {
   readonly leases: readonly { readonly id: string; readonly token: number }[];
 }
 
-/** Open: the child waits for the parent. Closed: it did. */
+/** Open: the child waits for the parent. Closed: it no longer does. */
 export type Edge = 'open' | 'closed';
 
 export interface WorkerRow {
@@ -38,7 +38,7 @@ export interface WorkerRow {
 
 export interface LaterPage {
   readonly afterSeq: number;
-  /** How many jobs are looked at, in whatever state. */
+  /** How many jobs are scanned, in any state. */
   readonly limit: number;
   readonly now: number;
 }
@@ -47,130 +47,135 @@ export interface Table {
   get(id: string): Job | undefined;
   rows(id: string): readonly HistoryRow[];
   insert(job: Job, row: HistoryRow): void;
-  /** `row` null: a heartbeat, which is no history. */
+  /** `row` is null for a heartbeat, which is not history. */
   replace(before: Job, after: Job, row: HistoryRow | null): void;
-  /** A row that changes nothing but the history. */
+  /** Appends a row that changes only the history. */
   append(job: Job, row: HistoryRow): void;
   remove(job: Job): void;
-  /** The step of the clock after which not all jobs were looked at yet. */
+  /** The step of the clock after which not all jobs are rebased yet. */
   clockStep(): ClockStep | null;
   setClockStep(step: ClockStep | null): void;
-  /** Of the next jobs by insertion: which wait for a later time, and where to go on; null at the end. */
+  /**
+   * Scans the next jobs by insertion. Returns those that wait for a later time, and where to continue; null at the end.
+   */
   waitingLater(page: LaterPage): { readonly ids: readonly string[]; readonly afterSeq: number | null };
   takeSeq(): number;
   takeToken(): number;
 
   settings(queue: string): QueueSettings;
-  /** Why nothing may change but attempts that run: see core/ports/migration.ts. Null in every ordinary store. */
+  /** Why only running attempts may change: see ports/migration.ts. Null in an ordinary store. */
   closed(): string | null;
   /** Every queue that has or had a job. */
   queues(): readonly string[];
 
   /**
-   * Waiting jobs whose time has come, in the order of claims. `forClaim` leaves out those that are parked and may
-   * reorganise indexes, a peek may not.
+   * Waiting jobs whose run time has come, in claim order. `forClaim` leaves out parked jobs and may reorganise indexes;
+   * a peek may not.
    */
   ready(queue: string, now: number, page: { limit: number; offset: number; forClaim: boolean }): readonly Job[];
   /** Running jobs whose lease ends at or before `until`, earliest end first. */
   leasesUntil(queue: string, until: number, limit: number): readonly RunningJob[];
   allRunning(): readonly RunningJob[];
-  /** The soonest runAt after `now` among the waiting, and the soonest lease's end among the running. */
+  /** The earliest runAt after `now` of the waiting jobs, and the earliest lease end of the running jobs. */
   nextRunAt(queue: string, now: number): number | null;
   nextLeaseEnd(queue: string): number | null;
 
-  /** Waiting jobs of a queue that have this `coalesceKey` and whose time has come, by time, then by insertion. */
+  /** Waiting jobs of a queue with this `coalesceKey` whose run time has come, by run time, then by insertion. */
   equals(queue: string, key: string, due: { readonly now: number; readonly limit: number }): readonly Job[];
-  /** Those that wait for the end of this job, into which they are folded; by insertion. */
+  /** The jobs that are coalesced into this job and wait for its end, by insertion. */
   foldedInto(id: string): readonly Job[];
 
   /** How many jobs of a queue run. */
   running(queue: string): number;
 
-  /** The maximum of a named throttle; null where nobody set one. */
+  /** The maximum of a named throttle; null if none is set. */
   throttleMax(name: string): number | null;
   /** How many jobs hold a slot of it, by their `slots`. */
   held(address: string): number;
   /**
-   * Takes a waiting job out of what `ready` gives to claims, until it is unparked or changed: the throttle has no slot
-   * for it. Nobody sees the difference but by what claims find.
+   * Hides a waiting job from the claims of `ready` until it is unparked or changed: the throttle has no slot for it.
+   * Only claims see the difference.
    */
   park(job: Job, address: string): void;
   /** The queues that have jobs parked under a throttle. */
   parkedQueues(address: string): readonly string[];
   parkedCount(address: string): number;
   /**
-   * The addresses by needs (needs.ts) under which jobs of a queue are parked: at most MOST_NEEDS of them, and where
-   * there are more others with every look, so that all are seen in time.
+   * The addresses by needs (limits/resources.ts) under which jobs of a queue are parked: at most MOST_NEEDS of them. If
+   * there are more, each rotation returns others, so that all are reached in time.
    */
-  parkedNeeds(queue: string, look: number): readonly string[];
-  /** The first of those that are parked there, in the order of claims. */
+  parkedNeeds(queue: string, rotation: number): readonly string[];
+  /** The first job parked there, in claim order. */
   firstParked(address: string, queue: string): Job | undefined;
-  /** The first of them in the order of claims go back. Returns how many. */
+  /** Unparks the first of them, in claim order. Returns how many. */
   unpark(address: string, queue: string, limit: number): number;
 
-  /** The turn that a queue has come to, and the last that a key of it was given; 0 where there is none. */
+  /** The turn that a queue has reached, and the last turn given to a key; 0 if there is none. */
   turnServed(queue: string): number;
   lastTurn(queue: string, key: string): number;
-  /** Turns that were served may be forgotten. */
+  /** Turns that were served may be deleted. */
   serveTurn(queue: string, turn: number): void;
   giveTurn(queue: string, key: string, turn: number): void;
-  /** What rate.ts remembers of a queue; 0 where nothing. */
+  /** The state of limits/rate.ts for a queue; 0 if there is none. */
   rateAt(queue: string): number;
   setRateAt(queue: string, at: number): void;
 
-  /** Who holds a key, at this time. */
+  /** The job that holds a key at this time. */
   keyHolder(address: string, now: number): string | undefined;
   takeKey(address: string, id: string, until: number | null): void;
-  /** Only if this job holds it. */
+  /** Releases the key only if this job holds it. */
   releaseKey(address: string, id: string): void;
 
-  /** The jobs with an open edge from this one, by insertion; also when this one has just been removed. */
+  /** The jobs with an open edge from this one, by insertion; also if this one was just removed. */
   openChildren(parent: Job): readonly Job[];
   openParents(child: Job): readonly Job[];
   edge(parent: Job, child: Job): Edge | null;
   setEdge(parent: Job, child: Job, edge: Edge | null): void;
-  /** All that lead to this child. Those that lead from it belong to its children. */
+  /** Removes all edges to this child. The edges from it belong to its children. */
   removeEdges(child: Job): void;
 
   lastClaim(worker: string): LastClaim | undefined;
   rememberClaim(worker: string, claim: LastClaim): void;
   worker(id: string): WorkerRow | undefined;
   putWorker(worker: WorkerRow): void;
-  /** Forgets its last claim too. */
+  /** Deletes its last claim too. */
   removeWorker(id: string): void;
   workers(): readonly WorkerRow[];
 
-  /** Jobs of a query by insertion number, newest first, below `belowSeq`; may ignore `label`, which the operation checks. */
+  /**
+   * Jobs of a query by insertion number, newest first, below `belowSeq`. May ignore `label`, which the operation
+   * checks.
+   */
   scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[];
   count(queue: string, now: number): QueueCounts;
   failures(queue: string): readonly LivingGroup[];
-  /** What its ended jobs take up. */
+  /** The size of the queue's ended jobs. */
   storage(queue: string): QueueStorage;
-  /** Those that most jobs have, the most frequent first, then by name. */
+  /** The tags of most jobs, the most frequent first, then by name. */
   topTags(limit: number): readonly TagCount[];
-  /** Drafts created before `time`, and ended jobs of a state that ended before it; the oldest first. */
+  /** Drafts created before `time`, and ended jobs of a state that ended before it; oldest first. */
   draftsBefore(time: number, limit: number): readonly Job[];
-  /** How many of them there are in a queue, drafts or ended ones of a state. */
+  /** How many there are in a queue: drafts, or ended jobs of a state. */
   countBefore(queue: string, state: JobState, time: number): number;
   endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[];
-  /** Ended jobs of a state beyond the `count` that ended last; the oldest first. */
+  /** Ended jobs of a state beyond the `count` that ended last; oldest first. */
   endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[];
-  /** Ended jobs of a state, those that ended first; and done ones that have a result. From an end on, that among them. */
+  /** Ended jobs of a state, and done jobs that have a result; oldest end first, ended at `from` or later. */
   oldestEnded(queue: string, state: EndedState, page: { from: number; limit: number }): readonly Job[];
   oldestResults(queue: string, page: { from: number; limit: number }): readonly Job[];
-  /** Where results begin: no done job that ended before has one, unless the clock went back. 0 where nobody said. */
+  /** Where results begin: no done job that ended before has one, unless the clock went back. 0 if unknown. */
   resultsFrom(queue: string): number;
   setResultsFrom(queue: string, endedAt: number): void;
 
-  /** Counts it in the cells it belongs to, and what it ended in the series. */
+  /** Counts the measurement in its cells, and an end in the series. */
   measure(measurement: Measurement): void;
-  /** The cells of the days from..to, both among them; by day, then by kind and name. */
+  /** The cells of the days from..to, both included; by day, then by kind and name. */
   statistics(queue: string, from: number, to: number): readonly StoredCell[];
-  /** The pages of a queue's throughput over time from one on, in any order. */
+  /** The pages of a queue's throughput from `first` on, in any order. */
   series(queue: string, span: Span, first: number): readonly SeriesPage[];
-  /** The cells before a day, in numbers and in bytes as they are kept. */
+  /** The cells before a day: their number and their bytes as stored. */
   statisticsBefore(queue: string, day: number): Held;
-  /** Forgets the cells before a day and the histograms before another, at most so many of each. */
+  /** Deletes the cells before a day and the histograms before another, at most `limit` of each. */
   forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void;
 
   emit(event: StoreEvent): void;

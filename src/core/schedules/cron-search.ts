@@ -1,8 +1,8 @@
 /**
- * The next civil time at which a cron rule fires: months, days and times that cannot match are stepped over whole, so
- * that a leap day is found in some hundred steps. Knows no zone (schedule-rule.ts does). Pure.
+ * Finds the next civil time at which a cron rule fires. Months, days and times that cannot match are skipped whole, so
+ * a leap day is found in some hundred steps. Knows no time zone (schedule-rule.ts does). Pure.
  *
- * Invariant: the answer is the least matching civil time that is not before the one given.
+ * Invariant: the result is the earliest matching civil time that is not before the given one.
  */
 import type { CronRule } from './cron.ts';
 
@@ -11,10 +11,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
-/** Two leap days on one weekday lie at most 40 years apart, also over a century without one. */
+/** Two leap days on one weekday are at most 40 years apart, even across a century without one. */
 const HORIZON_YEARS = 41;
 
-/** Null when it never fires, which is to say not within forty years. */
+/** Returns null if the rule does not fire within forty years, which means never. */
 export function nextCivil(rule: CronRule, from: number): number | null {
   const start = Math.ceil(from / SECOND_MS) * SECOND_MS;
   const midnight = Math.floor(start / DAY_MS) * DAY_MS;
@@ -26,7 +26,7 @@ export function nextCivil(rule: CronRule, from: number): number | null {
   return day === null ? null : day + (timeFrom(rule, 0) ?? 0);
 }
 
-/** The first matching time of a day that is not before this one, in milliseconds since midnight. */
+/** Returns the first matching time of a day that is not before this one, in milliseconds since midnight. */
 function timeFrom({ hours, minutes, seconds }: CronRule, time: number): number | null {
   const [first = 0] = minutes;
   const [firstSecond = 0] = seconds;
@@ -59,9 +59,7 @@ function nextDay(rule: CronRule, from: number): number | null {
   return null;
 }
 
-/**
- * As crontab(5) has it: where a `*` stands in the day or in the weekday, both must fit; where both are said, either.
- */
+/** Applies the rule of crontab(5): if the day or the weekday contains a `*`, both must match; otherwise either. */
 function matchesDay(rule: CronRule, midnight: number): boolean {
   const date = new Date(midnight);
   if (!rule.months.includes(date.getUTCMonth() + 1)) return false;

@@ -20,7 +20,7 @@ describe('a definition', () => {
     });
   });
 
-  it('counts an interval from the epoch, or from where it begins', () => {
+  it('counts an interval from the epoch, or from its start', () => {
     expect(define({ every: '15m', offset: '5m' }).rule).toMatchObject({ everyMs: 900_000, anchorAt: 300_000 });
     expect(define({ every: '15m', offset: '5m', from: '2026-01-01T00:00:00Z' }).rule).toMatchObject({
       anchorAt: Date.parse('2026-01-01T00:05:00Z'),
@@ -28,8 +28,8 @@ describe('a definition', () => {
   });
 
   it.each<[string, Partial<ScheduleInput>, string]>([
-    ['no time at all', {}, 'cron: or every is missing'],
-    ['two times', { cron: '@daily', every: '1h' }, 'every: and cron both say when'],
+    ['no rule', {}, 'cron: or every is missing'],
+    ['two rules', { cron: '@daily', every: '1h' }, 'every: and cron both set the run times'],
     ['a day that never comes', { cron: '0 0 30 2 *' }, 'cron: never fires: there is no such day'],
     ['a leap day before the end', { cron: '0 0 29 2 *', from: '2026-01-01', until: '2027-12-31' }, 'never fires'],
     [
@@ -38,7 +38,7 @@ describe('a definition', () => {
       'zone: must be an IANA time zone such as',
     ],
     ['an offset for a zone', { cron: '@daily', zone: '+02:00' }, 'zone: must be an IANA time zone'],
-    ['a zone for an interval', { every: '1h', zone: 'Europe/Berlin' }, 'zone: goes with cron'],
+    ['a zone for an interval', { every: '1h', zone: 'Europe/Berlin' }, 'zone: is only allowed with cron'],
     ['an interval under a second', { every: 999 }, 'every: must be at least a second, not 999'],
     ['a backlog of nothing', { every: '1h', backlog: 0 }, 'backlog: must be at least 1, or null for all'],
     ['jitter as long as the interval', { every: '1h', jitter: '1h' }, 'jitter: must be shorter than the interval'],
@@ -51,25 +51,25 @@ describe('a definition', () => {
     ['a policy mistyped', { every: '1h', overlap: 'skp' as never }, 'did you mean skip?'],
     ['too few fields', { cron: '0 0 *' }, 'cron: has 3 fields: write five'],
     ['a minute 60', { cron: '60 * * * *' }, 'cron: minute "60" must be 0 to 59'],
-    ['a range backwards', { cron: '0 0 * * FRI-MON' }, 'a range goes from the lower to the higher'],
+    ['a range backwards', { cron: '0 0 * * FRI-MON' }, 'a range must go from the lower to the higher value'],
     ['a step of nothing', { cron: '*/0 * * * *' }, 'a step is a whole number from 1'],
     ['a sixth Friday', { cron: '0 0 * * 5#6' }, '5#6: a month has at most five of a weekday'],
-    ['what others know', { cron: '0 0 15W * *' }, '15W: W, ?, H and L- are not known here'],
-    ['@reboot', { cron: '@reboot' }, '@reboot is no time'],
-    ['@dayly', { cron: '@dayly' }, '@dayly is none of @yearly'],
+    ['an extension of other crons', { cron: '0 0 15W * *' }, '15W: W, ?, H and L- are not supported'],
+    ['@reboot', { cron: '@reboot' }, '@reboot is not a time'],
+    ['@dayly', { cron: '@dayly' }, '@dayly is not one of @yearly'],
     ['nothing', { cron: '' }, 'cron: is empty'],
-  ])('is refused with %s', (_what, input, words) => {
-    expect(() => define(input)).toThrow(words);
+  ])('is rejected with %s', (_what, input, problem) => {
+    expect(() => define(input)).toThrow(problem);
   });
 
-  it('has all of its problems told at once', () => {
+  it('has all of its problems reported at once', () => {
     expect(() => toDefinition({ cron: '61 24 * * *', zone: 'x', backlog: 0 } as never)).toThrow(
       /minute "61".*hour "24".*zone.*backlog.*queue: is missing/s,
     );
   });
 });
 
-it('makes jobs with its options, the time of their slot and its tag', () => {
+it('creates jobs with its options, their run time and its tag', () => {
   const definition = define({ every: '1h', data: { a: 1 }, options: { tags: ['x'], maxRuntime: '5m', priority: 2 } });
   const job = jobOfRun(newSchedule('s', definition, 0), { id: 's-1', slot: 5, runAt: 7 });
   expect(job).toEqual({
@@ -83,7 +83,7 @@ it('makes jobs with its options, the time of their slot and its tag', () => {
   });
 });
 
-it('a rule alone is checked too', () => {
+it('checks a rule without a schedule', () => {
   expect(readRule({ cron: '@hourly' }).rule).toEqual({ kind: 'cron', cron: '@hourly', zone: 'UTC' });
   expect(() => readRule({ zone: 'UTC' })).toThrow('rule: cron: or every is missing');
 });

@@ -1,6 +1,6 @@
 /**
- * A schedule as somebody defines it, in words, turned into what the core goes by, and from there into its jobs. All
- * problems are told at once. The one place that knows the names, defaults and bounds of a definition.
+ * Input check of a schedule, its conversion to a definition, and from there to jobs. All problems are reported at once.
+ * The only place that knows the names, defaults and bounds of a definition.
  */
 import type { AddOptions, GivenOptions } from '../input/add-options.ts';
 import { ADD_SHAPE, newJobOf } from '../input/add-options.ts';
@@ -23,29 +23,29 @@ export interface ScheduleInput<Data = unknown> extends RuleInput {
   queue: string;
   /** The data of each job. */
   data?: Data;
-  /** Of each job: name, priority, tags, retries and so on. */
+  /** Options of each job: name, priority, tags, retries and so on. */
   options?: Omit<AddOptions, OwnOption>;
-  /** When the job before has not ended. Default skip. */
+  /** When the previous job has not ended. Default: skip. */
   overlap?: Overlap;
-  /** How late a slot may still be made up. Default 1 day. */
+  /** How late a run time may still be made up. Default: 1 day. */
   catchUp?: Duration;
-  /** How many slots that came due together are made up, the newest of them; null: all. Default 1. */
+  /** How many run times that are due together are made up, the newest of them; null: all. Default: 1. */
   backlog?: number | null;
-  /** Up to how much later each job runs: the same for a slot on every node. Default 0. */
+  /** The maximum random delay of each job: the same for a run time on every node. Default: 0. */
   jitter?: Duration;
-  /** What ids end in. Default slot. */
+  /** The end of job ids. Default: slot. */
   ids?: 'slot' | 'count';
 }
 
-/** What a schedule says itself. */
+/** Options that a schedule sets itself. */
 const OWN_OPTIONS = ['id', 'delay', 'runAt', 'draft'] as const;
 type OwnOption = (typeof OWN_OPTIONS)[number];
 
-const MOST_BACKLOG = 1_000;
+const MAX_BACKLOG = 1_000;
 const DAY_MS = 86_400_000;
-const MOST_TAGS = 99;
+const MAX_TAGS = 99;
 
-const backlogs = orNull(integer(1, MOST_BACKLOG));
+const backlogs = orNull(integer(1, MAX_BACKLOG));
 const backlog: Check<number | null> = described(schemaOf(backlogs), (value: unknown, report: Report, path: string) => {
   if (value !== 0) return backlogs(value, report, path);
   report(path, 'must be at least 1, or null for all: with 0 nothing would ever run');
@@ -53,12 +53,13 @@ const backlog: Check<number | null> = described(schemaOf(backlogs), (value: unkn
 });
 
 const optionRules = object(jobOptions());
-/** Looked at, and kept as they are given: they are read again for each job. */
+/** Checked, and stored as given: they are read again for each job. */
 const options: Check<Readonly<Record<string, unknown>>> = described(
   schemaOf(optionRules),
   (value: unknown, report: Report, path: string): Readonly<Record<string, unknown>> => {
     const { tags = [] } = optionRules(value, report, path) ?? {};
-    if (tags.length > MOST_TAGS) report(`${path}.tags`, `must be at most ${MOST_TAGS}: one more names the schedule`);
+    if (tags.length > MAX_TAGS)
+      report(`${path}.tags`, `must be at most ${MAX_TAGS}, because one tag is reserved for the schedule`);
     return value as Readonly<Record<string, unknown>>;
   },
 );
@@ -82,7 +83,7 @@ const SHAPE = {
 const shape = object(SHAPE);
 type Given = Checked<typeof SHAPE>;
 
-/** Looked at, and handed on as it is, for `toDefinition`. */
+/** Checks a schedule and returns it unchanged, for `toDefinition`. */
 export const scheduleInput: Check<ScheduleInput> = described(
   { ...schemaOf(shape), required: ['queue'] },
   (value: unknown, report: Report, path: string): ScheduleInput => {
@@ -125,7 +126,7 @@ function checkData(data: unknown, report: Report, path: string): void {
   }
 }
 
-/** The job that is owed, as the schedule's queue gets it: not before its time, and with the tag that names the schedule. */
+/** Returns the job of a pending run: not before its run time, and with the tag that names the schedule. */
 export function jobOfRun({ name, definition }: Schedule, run: PendingRun): NewJob {
   const { queue, data } = definition.job;
   const given: GivenOptions = checked('options of the schedule', definition.job.options, optionRules);

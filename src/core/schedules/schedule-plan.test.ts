@@ -10,49 +10,49 @@ const DAY_MS = 86_400_000;
 
 const aSchedule = (input: Partial<ScheduleInput>, now = START): Schedule =>
   newSchedule('s', toDefinition({ queue: 'q', ...input }), now);
-const slotsOf = (turn: { adds: readonly { slot: number }[] }) =>
-  turn.adds.map(({ slot }) => new Date(slot).toISOString().slice(11, 19));
+const slotsOf = (plan: { adds: readonly { slot: number }[] }) =>
+  plan.adds.map(({ slot }) => new Date(slot).toISOString().slice(11, 19));
 
-describe('a turn', () => {
-  it('does nothing before the first slot, and gives the very same record back', () => {
+describe('a plan', () => {
+  it('does nothing before the first run time, and returns the very same record', () => {
     const schedule = aSchedule({ cron: '* * * * *' });
     expect(planTurn(schedule, START + 29_999, null).schedule).toBe(schedule);
     expect(slotsOf(planTurn(schedule, START + 30_000, null))).toEqual(['00:01:00']);
   });
 
-  it('takes ten thousand slots of an absence at most, keeps the newest, and goes on at once', () => {
+  it('covers at most ten thousand missed run times, keeps the newest, and continues at once', () => {
     const schedule = aSchedule({ cron: '* * * * * *', catchUp: '2d', overlap: 'allow', backlog: 2 });
     const now = START + 0.5 * DAY_MS;
-    let turn = planTurn(schedule, now, null);
-    expect(turn).toMatchObject({ adds: [], more: true });
-    for (let turns = 0; turn.more; turns++) {
-      expect(turns).toBeLessThan(10);
-      turn = planTurn(turn.schedule, now, null);
+    let plan = planTurn(schedule, now, null);
+    expect(plan).toMatchObject({ adds: [], more: true });
+    for (let plans = 0; plan.more; plans++) {
+      expect(plans).toBeLessThan(10);
+      plan = planTurn(plan.schedule, now, null);
     }
-    expect(slotsOf(turn)).toEqual(['12:00:29', '12:00:30']);
-    expect(turn.schedule).toMatchObject({ made: 2, missed: 43_199, mark: now });
+    expect(slotsOf(plan)).toEqual(['12:00:29', '12:00:30']);
+    expect(plan.schedule).toMatchObject({ made: 2, missed: 43_199, mark: now });
   });
 
-  it('counts no further than ten thousand of those that are too late', () => {
+  it('counts at most ten thousand run times that are too late', () => {
     const schedule = aSchedule({ cron: '* * * * * *', catchUp: '1m', overlap: 'allow' });
-    const turn = planTurn(schedule, START + 300 * DAY_MS, null);
-    expect(turn.adds).toHaveLength(1);
-    expect(turn.schedule.missed).toBeGreaterThanOrEqual(10_000);
-    expect(turn.schedule.mark).toBe(START + 300 * DAY_MS);
+    const plan = planTurn(schedule, START + 300 * DAY_MS, null);
+    expect(plan.adds).toHaveLength(1);
+    expect(plan.schedule.missed).toBeGreaterThanOrEqual(10_000);
+    expect(plan.schedule.mark).toBe(START + 300 * DAY_MS);
   });
 
-  it('makes all of them, five hundred in a turn, where the backlog has no end', () => {
-    let turn = planTurn(aSchedule({ every: '1s', overlap: 'allow', backlog: null }), START + 1_200_000, null);
-    const made = [...turn.adds];
-    while (turn.more) {
-      turn = planTurn({ ...turn.schedule, pending: [] }, START + 1_200_000, null);
-      made.push(...turn.adds);
+  it('makes up all of them, five hundred in a plan, if the backlog has no limit', () => {
+    let plan = planTurn(aSchedule({ every: '1s', overlap: 'allow', backlog: null }), START + 1_200_000, null);
+    const made = [...plan.adds];
+    while (plan.more) {
+      plan = planTurn({ ...plan.schedule, pending: [] }, START + 1_200_000, null);
+      made.push(...plan.adds);
     }
     expect(new Set(made.map(({ id }) => id)).size).toBe(1_201);
-    expect(turn.schedule).toMatchObject({ made: 1_201, missed: 0 });
+    expect(plan.schedule).toMatchObject({ made: 1_201, missed: 0 });
   });
 
-  it('begins again from now when the clock was set back, and decides nothing twice for a small step', () => {
+  it('starts again from now when the clock was set back, and decides nothing twice after a small step', () => {
     const schedule = aSchedule({ cron: '* * * * *', overlap: 'allow' });
     const far = planTurn(schedule, START + 400 * DAY_MS, null).schedule;
     expect(nextRunAt(far)).toBeGreaterThan(START + 399 * DAY_MS);
@@ -63,7 +63,7 @@ describe('a turn', () => {
     expect(planTurn({ ...near, pending: [] }, START + 4.5 * MINUTE_MS, null).adds).toEqual([]);
   });
 
-  it('ends with its last slot', () => {
+  it('ends with its last run time', () => {
     const schedule = aSchedule({
       every: '1m',
       from: START,
@@ -71,16 +71,16 @@ describe('a turn', () => {
       backlog: null,
       overlap: 'allow',
     });
-    const turn = planTurn(schedule, START + DAY_MS / 2, null);
-    expect(turn.adds).toHaveLength(3);
-    expect(nextRunAt(turn.schedule)).toBeNull();
+    const plan = planTurn(schedule, START + DAY_MS / 2, null);
+    expect(plan.adds).toHaveLength(3);
+    expect(nextRunAt(plan.schedule)).toBeNull();
   });
 });
 
 describe('jitter', () => {
   const spread = aSchedule({ cron: '0 * * * *', jitter: '10m' });
 
-  it('is the same for a slot wherever it is worked out, within its bounds, and spread over them', () => {
+  it('is the same for a run time on every node, within its bounds, and spread over them', () => {
     const delays = Array.from({ length: 500 }, (_, hour) => fireAt(spread, hour * 3_600_000) - hour * 3_600_000);
     expect(fireAt(aSchedule({ cron: '0 * * * *', jitter: '10m' }, 7), 3_600_000)).toBe(fireAt(spread, 3_600_000));
     expect(Math.min(...delays)).toBeLessThan(30_000);
@@ -90,15 +90,15 @@ describe('jitter', () => {
     expect(Math.abs(mean - 300_000)).toBeLessThan(30_000);
   });
 
-  it('lets no slot fire before its time', () => {
+  it('lets no run time fire early', () => {
     const at = nextRunAt(spread) ?? 0;
     expect(planTurn(spread, at - 1, null).adds).toEqual([]);
     expect(planTurn(spread, at, null).adds).toMatchObject([{ slot: Date.parse('2026-01-01T01:00:00Z'), runAt: at }]);
   });
 });
 
-it('decides every slot exactly once, however often and late anybody looks', () => {
-  const looks = fc.array(fc.integer({ min: 0, max: 5 * MINUTE_MS }), { minLength: 1, maxLength: 60 });
+it('decides every run time exactly once, however often and late it is planned', () => {
+  const intervals = fc.array(fc.integer({ min: 0, max: 5 * MINUTE_MS }), { minLength: 1, maxLength: 60 });
   const policy = fc.record({
     overlap: fc.constantFrom('skip', 'queue', 'replace', 'allow' as const),
     backlog: fc.constantFrom(1, 2, null),
@@ -106,24 +106,24 @@ it('decides every slot exactly once, however often and late anybody looks', () =
     catchUp: fc.constantFrom(0, '2m', '1d'),
   });
   fc.assert(
-    fc.property(policy, looks, fc.infiniteStream(fc.boolean()), (input, pauses, ends) => {
+    fc.property(policy, intervals, fc.infiniteStream(fc.boolean()), (input, pauses, ends) => {
       let schedule = aSchedule({ every: '1m', ...input } as Partial<ScheduleInput>);
       let [now, open] = [START, [] as string[]];
       const ids: string[] = [];
       for (const pause of pauses) {
         now += pause;
         open = open.filter(() => ends.next().value !== true);
-        const turn = planTurn(
+        const plan = planTurn(
           schedule,
           now,
           open.map((id) => ({ id, isCancelAsked: false })),
         );
         if (input.overlap !== 'allow')
-          expect(turn.adds.length + open.length).toBeLessThanOrEqual(Math.max(1, open.length));
-        expect(turn.adds.every(({ runAt }) => runAt <= now)).toBe(true);
-        ids.push(...turn.adds.map(({ id }) => id));
-        open.push(...turn.adds.map(({ id }) => id));
-        schedule = { ...turn.schedule, pending: [] };
+          expect(plan.adds.length + open.length).toBeLessThanOrEqual(Math.max(1, open.length));
+        expect(plan.adds.every(({ runAt }) => runAt <= now)).toBe(true);
+        ids.push(...plan.adds.map(({ id }) => id));
+        open.push(...plan.adds.map(({ id }) => id));
+        schedule = { ...plan.schedule, pending: [] };
       }
       expect(new Set(ids).size).toBe(ids.length);
       const decided = Math.max(0, Math.floor(schedule.mark / MINUTE_MS) - Math.floor((START - 1) / MINUTE_MS));

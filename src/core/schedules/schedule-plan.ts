@@ -1,12 +1,12 @@
 /**
- * What a schedule does now: which slots have come due, which of them are made up, skipped or missed, and which jobs are
- * to be added or cancelled. Decides; schedules/fire-schedule.ts acts. Pure.
+ * Plans a schedule's next step: which run times are due, which of them are made up, skipped or missed, and which jobs
+ * to add or cancel. Decides; schedules/fire-schedule.ts acts. Pure.
  *
- * Invariant: the same record and the same time give the same turn on every node, and a turn moves the mark over every
- * slot that it decided, so that none is decided twice.
+ * Invariant: the same record and the same time give the same plan on every node. A plan advances `mark` past every run
+ * time that it decides, so that none is decided twice.
  */
 import type { PendingRun, Run, Schedule } from './schedule.ts';
-import { fireAt, nextSlot, openWith, slotText, withRuns } from './schedule.ts';
+import { fireAt, nextSlot, openWith, runTimeText, withRuns } from './schedule.ts';
 
 /** A job of this schedule that has not ended. */
 export interface LiveJob {
@@ -14,8 +14,8 @@ export interface LiveJob {
   readonly isCancelAsked: boolean;
 }
 
-export interface Turn {
-  /** The record as it shall be; the very same object when there is nothing to do. */
+export interface SchedulePlan {
+  /** The next record; the very same object if there is nothing to do. */
   readonly schedule: Schedule;
   readonly adds: readonly PendingRun[];
   readonly cancels: readonly string[];
@@ -23,19 +23,21 @@ export interface Turn {
   readonly more: boolean;
 }
 
-/** Nobody looks more often than every few seconds; what is no later than this is not late. */
+/** Nodes check schedules every few seconds at most; a run within this time is not late. */
 export const ON_TIME_MS = 10_000;
 /**
- * A mark so far ahead of the time is from before the clock was set back. The slots from now on are to come again; the
- * job of one that was made already is there under its id, and stays the only one.
+ * A `mark` this far ahead is from before the clock was set back. The run times from now on come again; a job that was
+ * already created for one exists under its id and stays the only one.
  */
 const CLOCK_STEP_MS = 60_000;
-/** Slots that are looked at in one turn, so that a schedule of every second and a long absence block nobody. */
-const MOST_LOOKED_AT = 10_000;
-const MOST_ADDED = 500;
-const MOST_QUEUED = 1_000;
+/**
+ * Run times that one plan evaluates, so that a schedule of every second does not block the node after a long absence.
+ */
+const MAX_EVALUATED = 10_000;
+const MAX_ADDED = 500;
+const MAX_QUEUED = 1_000;
 
-/** Whether the turn depends on how its earlier jobs do. */
+/** Returns whether the plan depends on the states of earlier jobs. */
 export function mustLookAtJobs(schedule: Schedule, now: number): boolean {
   if (schedule.pausedAt !== null || schedule.open.length === 0) return false;
   return schedule.queued.length > 0 || (schedule.definition.overlap !== 'allow' && isDue(schedule, now));
@@ -46,27 +48,28 @@ function isDue(schedule: Schedule, now: number): boolean {
   return at !== null && at <= now;
 }
 
-/** When the next slot's job is to run, or null when there is none or it is paused. */
+/** Returns when the job of the next run time is to run, or null if there is none or the schedule is paused. */
 export function nextRunAt(schedule: Schedule): number | null {
   if (schedule.pausedAt !== null) return null;
   const slot = nextSlot(schedule.definition, schedule.mark);
   return slot === null ? null : fireAt(schedule, slot);
 }
 
-/** Whether there is nothing to decide, as most looks find. */
+/** Returns whether there is nothing to decide, which is the usual case. */
 export function isAtRest(schedule: Schedule, now: number): boolean {
   const { pending, queued, mark } = schedule;
   return pending.length + queued.length === 0 && mark - now <= CLOCK_STEP_MS && !isDue(schedule, now);
 }
 
-/** `live`: those of its open jobs that have not ended, or null where nobody had to look. */
-export function planTurn(before: Schedule, now: number, live: readonly LiveJob[] | null): Turn {
+/** `live`: the open jobs that have not ended, or null if they were not read. */
+export function planTurn(before: Schedule, now: number, live: readonly LiveJob[] | null): SchedulePlan {
   if (before.pausedAt !== null) return { schedule: before, adds: [], cancels: [], more: false };
   const schedule = { ...before, mark: before.mark - now > CLOCK_STEP_MS ? now - 1 : before.mark };
-  const due = dueSlots(schedule, now);
-  const chosen = choose(schedule, due.slots, (live ?? []).length > 0);
-  const adds = chosen.add.map((slot, place) => runOf(schedule, slot, place));
-  const cancels = schedule.definition.overlap === 'replace' && chosen.queued.length > 0 ? unasked(live ?? []) : [];
+  const due = dueRunTimes(schedule, now);
+  const chosen = applyOverlap(schedule, due.slots, (live ?? []).length > 0);
+  const adds = chosen.add.map((slot, index) => runOf(schedule, slot, index));
+  const cancels =
+    schedule.definition.overlap === 'replace' && chosen.queued.length > 0 ? notYetCancelled(live ?? []) : [];
   if (due.mark === before.mark && adds.length === 0) return { schedule: before, adds, cancels, more: false };
   const next: Schedule = {
     ...withRuns(schedule, runsOf(now, { ...due, skipped: chosen.skipped, adds })),
@@ -81,25 +84,25 @@ export function planTurn(before: Schedule, now: number, live: readonly LiveJob[]
   return { schedule: next, adds, cancels, more: due.more };
 }
 
-/** The last one made is looked at again in any case: somebody may have requeued it. */
+/** Keeps the last created job in any case: it may have been requeued. */
 function stillOpen({ open }: Schedule, live: readonly LiveJob[] | null): readonly string[] {
   return live === null
     ? open
-    : open.filter((id, place) => place === open.length - 1 || live.some((job) => job.id === id));
+    : open.filter((id, index) => index === open.length - 1 || live.some((job) => job.id === id));
 }
 
-function unasked(live: readonly LiveJob[]): readonly string[] {
+function notYetCancelled(live: readonly LiveJob[]): readonly string[] {
   return live.filter(({ isCancelAsked }) => !isCancelAsked).map(({ id }) => id);
 }
 
-function runOf(schedule: Schedule, slot: number, place: number): PendingRun {
+function runOf(schedule: Schedule, slot: number, index: number): PendingRun {
   const { name, definition, made } = schedule;
-  const id = definition.ids === 'slot' ? `${name}@${slotText(slot)}` : `${name}-${made + place + 1}`;
+  const id = definition.ids === 'slot' ? `${name}@${runTimeText(slot)}` : `${name}-${made + index + 1}`;
   return { id, slot, runAt: fireAt(schedule, slot) };
 }
 
 interface Due {
-  /** Those to be made up, oldest first. */
+  /** Run times to be made up, oldest first. */
   readonly slots: readonly number[];
   readonly missed: number;
   readonly lastMissed: number | null;
@@ -107,14 +110,14 @@ interface Due {
   readonly more: boolean;
 }
 
-function dueSlots(schedule: Schedule, now: number): Due {
+function dueRunTimes(schedule: Schedule, now: number): Due {
   const { catchUpMs, backlog } = schedule.definition;
   const oldest = now - Math.max(catchUpMs, ON_TIME_MS);
-  const late = passed(schedule, schedule.mark, oldest - 1);
-  // However many there were before the window: nobody counts further, and none of them is made up.
+  const late = runTimesBetween(schedule, schedule.mark, oldest - 1);
+  // Run times before the window are counted only up to a limit, and none of them is made up.
   const begin = late.isCut ? Math.max(late.mark, oldest - 1 - schedule.definition.jitterMs) : late.mark;
-  const { slots, isCut } = passed(schedule, begin, now);
-  const most = Math.min(backlog ?? slots.length, MOST_ADDED);
+  const { slots, isCut } = runTimesBetween(schedule, begin, now);
+  const most = Math.min(backlog ?? slots.length, MAX_ADDED);
   const dropped = backlog === null ? 0 : Math.max(0, slots.length - backlog);
   const taken = isCut && backlog !== null ? [] : slots.slice(dropped, dropped + most);
   const lastDropped = slots[dropped - 1] ?? null;
@@ -127,33 +130,33 @@ function dueSlots(schedule: Schedule, now: number): Due {
   };
 }
 
-/** The slots after a mark whose time has come by then, as far as one turn looks. */
-function passed(schedule: Schedule, mark: number, by: number) {
+/** Returns the run times after `mark` whose job is due by then, up to the limit of one plan. */
+function runTimesBetween(schedule: Schedule, mark: number, by: number) {
   const slots: number[] = [];
   let slot = nextSlot(schedule.definition, mark);
-  while (slot !== null && fireAt(schedule, slot) <= by && slots.length < MOST_LOOKED_AT) {
+  while (slot !== null && fireAt(schedule, slot) <= by && slots.length < MAX_EVALUATED) {
     slots.push(slot);
     slot = nextSlot(schedule.definition, slot);
   }
-  return { slots, mark: slots.at(-1) ?? mark, isCut: slots.length === MOST_LOOKED_AT };
+  return { slots, mark: slots.at(-1) ?? mark, isCut: slots.length === MAX_EVALUATED };
 }
 
-interface Chosen {
+interface OverlapDecision {
   readonly add: readonly number[];
   readonly queued: readonly number[];
   readonly skipped: readonly number[];
 }
 
-/** By the policy: what becomes of the slots that are due, when an earlier job has not ended. */
-function choose(schedule: Schedule, due: readonly number[], isBusy: boolean): Chosen {
+/** Applies the overlap policy to the run times that are due while an earlier job has not ended. */
+function applyOverlap(schedule: Schedule, due: readonly number[], isBusy: boolean): OverlapDecision {
   const { overlap, backlog } = schedule.definition;
   if (overlap === 'allow' && schedule.queued.length === 0) return { add: due, queued: [], skipped: [] };
   if (overlap === 'skip' && schedule.queued.length === 0) {
     return isBusy ? { add: [], queued: [], skipped: due } : { add: due.slice(0, 1), queued: [], skipped: due.slice(1) };
   }
-  const most = overlap === 'replace' ? 1 : Math.min(backlog ?? MOST_QUEUED, MOST_QUEUED);
+  const most = overlap === 'replace' ? 1 : Math.min(backlog ?? MAX_QUEUED, MAX_QUEUED);
   const all = [...schedule.queued, ...due];
-  // The first one can go at once where nothing is in its way; of those that must wait, the newest are kept.
+  // The first one starts at once if no job is open; of those that must wait, the newest are kept.
   const add = isBusy || overlap === 'replace' ? [] : all.slice(0, 1);
   const waiting = all.slice(add.length);
   const queued = waiting.slice(-most);
@@ -161,15 +164,15 @@ function choose(schedule: Schedule, due: readonly number[], isBusy: boolean): Ch
   return overlap === 'replace' && !isBusy ? { add: queued, queued: [], skipped } : { add, queued, skipped };
 }
 
-interface Fates {
+interface PlannedOutcomes {
   readonly missed: number;
   readonly lastMissed: number | null;
   readonly skipped: readonly number[];
   readonly adds: readonly PendingRun[];
 }
 
-/** In the order of their slots, those that share a fate as one row. */
-function runsOf(at: number, { missed, lastMissed, skipped, adds }: Fates): readonly Run[] {
+/** Returns the rows in the order of their run times; run times with the same outcome share a row. */
+function runsOf(at: number, { missed, lastMissed, skipped, adds }: PlannedOutcomes): readonly Run[] {
   const row = (slot: number, outcome: Run['outcome'], rest: Partial<Run> = {}): Run => ({
     slot,
     at,

@@ -1,6 +1,6 @@
 /**
- * A schedule as a record holds it. What cannot be read as one is told apart here, so that one bad record, whoever wrote
- * it, never keeps the others from firing. Pure.
+ * Parses a schedule from its record. An invalid record is detected here, so that it never keeps other schedules from
+ * firing. Pure.
  */
 import type { StoredRecord } from '../ports/records.ts';
 import type { Schedule } from './schedule.ts';
@@ -35,7 +35,7 @@ function isSchedule(value: unknown, name: string): value is Schedule {
   const isWhole = [catchUpMs, jitterMs].every((ms) => Number.isSafeInteger(ms) && ms >= 0);
   const isFinite = rule.kind === 'cron' || (rule.everyMs >= 1_000 && Number.isSafeInteger(rule.anchorAt));
   if (!isWhole || !isFinite || typeof job.queue !== 'string' || typeof job.data !== 'string') return false;
-  // A rule or a zone that this version does not know throws.
+  // An unknown rule or zone throws.
   nextSlot(schedule.definition, schedule.mark);
   return true;
 }

@@ -1,6 +1,6 @@
 /**
- * When a schedule shall fire, as somebody says it: checked, with every problem and what would be right, and turned
- * into a rule. A rule that could never fire is refused.
+ * Input check of the rule of a schedule: reports every problem with the expected value. A rule that never fires is
+ * rejected.
  */
 import type { Check, Checked, Report } from '../input/check.ts';
 import { checked, duration, object, orNull, show, text, time } from '../input/check.ts';
@@ -16,18 +16,18 @@ import { findZone } from './time-zone.ts';
 export interface RuleInput {
   /** Five fields, six with the seconds first, or @hourly, @daily, @weekly, @monthly, @yearly. */
   cron?: string;
-  /** An IANA name such as Europe/Berlin. Default UTC. */
+  /** An IANA name such as Europe/Berlin. Default: UTC. */
   zone?: string;
   every?: Duration;
-  /** After the epoch, or after `from` where that is given. Default 0. */
+  /** After the epoch, or after `from` if that is given. Default: 0. */
   offset?: Duration;
-  /** No slot before. */
+  /** No run time before. */
   from?: Date | number | string | null;
-  /** No slot after. */
+  /** No run time after. */
   until?: Date | number | string | null;
 }
 
-const LEAST_EVERY_MS = 1_000;
+const MIN_INTERVAL_MS = 1_000;
 
 const cron: Check<string> = described(
   { type: 'string', description: 'five fields, six with the seconds first, or a word such as @daily' },
@@ -50,27 +50,30 @@ const zone: Check<string> = described(
 
 const every: Check<number> = described(schemaOf(duration()), (value: unknown, report: Report, path: string) => {
   const ms = duration()(value, report, path);
-  if (ms < LEAST_EVERY_MS)
-    report(path, `must be at least a second, not ${show(value)}: work without a pause is one long job`);
+  if (ms < MIN_INTERVAL_MS)
+    report(path, `must be at least a second, not ${show(value)}: use one long job for continuous work`);
   return ms;
 });
 
 export const RULE_SHAPE = { cron, zone, every, offset: duration(), from: orNull(time), until: orNull(time) };
 export type GivenRule = Checked<typeof RULE_SHAPE>;
 
-/** What the parts of a rule must be to one another. */
+/** Checks the parts of a rule against one another. */
 export function checkRule(given: GivenRule, report: Report, path: string): void {
-  const say = (name: string, problem: string): undefined => report(path === '' ? name : `${path}.${name}`, problem);
+  const reportField = (name: string, problem: string): undefined =>
+    report(path === '' ? name : `${path}.${name}`, problem);
   if (given.cron === undefined && given.every === undefined)
-    say('cron', 'or every is missing: one of them says when it fires');
-  if (given.cron !== undefined && given.every !== undefined) say('every', 'and cron both say when; give one of them');
+    reportField('cron', 'or every is missing: give one of them');
+  if (given.cron !== undefined && given.every !== undefined)
+    reportField('every', 'and cron both set the run times; give only one of them');
   if (given.cron !== undefined && given.offset !== undefined)
-    say('offset', 'goes with every; a cron says it in its fields');
+    reportField('offset', 'is only allowed with every; use the fields of a cron');
   if (given.cron === undefined && given.zone !== undefined)
-    say('zone', 'goes with cron; an interval is the same in every zone');
+    reportField('zone', 'is only allowed with cron; an interval has no time zone');
   if (typeof given.from === 'number' && typeof given.until === 'number' && given.until < given.from)
-    say('until', 'must not be before from');
-  else if (neverFires(given)) say('cron', `never fires: there is no such day${given.until ? ' before until' : ''}`);
+    reportField('until', 'must not be before from');
+  else if (neverFires(given))
+    reportField('cron', `never fires: there is no such day${given.until ? ' before until' : ''}`);
 }
 
 function neverFires(given: GivenRule): boolean {
@@ -82,7 +85,7 @@ export function toRule(given: GivenRule): BoundedRule {
   const [fromAt, untilAt] = [given.from ?? null, given.until ?? null];
   const rule: ScheduleRule =
     given.cron === undefined
-      ? { kind: 'every', everyMs: given.every ?? LEAST_EVERY_MS, anchorAt: (fromAt ?? 0) + (given.offset ?? 0) }
+      ? { kind: 'every', everyMs: given.every ?? MIN_INTERVAL_MS, anchorAt: (fromAt ?? 0) + (given.offset ?? 0) }
       : { kind: 'cron', cron: given.cron, zone: given.zone ?? 'UTC' };
   return { rule, fromAt, untilAt };
 }
@@ -94,7 +97,7 @@ const wholeRule: Check<GivenRule> = (value, report, path) => {
   return given;
 };
 
-/** A rule alone, for whoever wants to see what it means: looked at, and handed on as it is. */
+/** Checks a rule without a schedule, for a preview of its run times, and returns it unchanged. */
 export const ruleInput: Check<RuleInput> = described(
   schemaOf(rules),
   (value: unknown, report: Report, path: string): RuleInput => {

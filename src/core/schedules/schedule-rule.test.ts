@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ScheduleRule, slotAfter } from './schedule-rule.ts';
+import { runTimeAfter, type ScheduleRule } from './schedule-rule.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -8,15 +8,15 @@ const DAY_MS = 86_400_000;
 const cron = (text: string, zone = 'UTC'): ScheduleRule => ({ kind: 'cron', cron: text, zone });
 const at = (iso: string): number => Date.parse(iso);
 
-/** The slots in (from, to], as ISO texts without their milliseconds. */
+/** Returns the run times in (from, to], as ISO texts without their milliseconds. */
 function slots(rule: ScheduleRule, from: string, to: string): string[] {
   const found: string[] = [];
-  for (let slot = slotAfter(rule, at(from)); slot !== null && slot <= at(to); slot = slotAfter(rule, slot))
+  for (let slot = runTimeAfter(rule, at(from)); slot !== null && slot <= at(to); slot = runTimeAfter(rule, slot))
     found.push(new Date(slot).toISOString().replace('.000Z', 'Z'));
   return found;
 }
 
-describe('the slots of a cron rule', () => {
+describe('the run times of a cron rule', () => {
   it.each([
     ['*/20 * * * *', '2026-03-01T00:05:00Z', '2026-03-01T01:00:00Z', ['00:20', '00:40', '01:00']],
     ['5-15/5,30 9 * * *', '2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', ['09:05', '09:10', '09:15', '09:30']],
@@ -39,16 +39,16 @@ describe('the slots of a cron rule', () => {
     expect(found.map((slot) => slot.slice(0, 10))).toEqual(days);
   });
 
-  it('takes seconds as a first of six fields', () => {
+  it('accepts seconds as the first of six fields', () => {
     expect(slots(cron('*/30 59 23 * * *'), '2026-05-01T00:00:00Z', '2026-05-02T00:00:00Z')).toEqual([
       '2026-05-01T23:59:00Z',
       '2026-05-01T23:59:30Z',
     ]);
   });
 
-  it('has none when no such day exists', () => {
-    expect(slotAfter(cron('0 0 30 2 *'), at('2026-01-01T00:00:00Z'))).toBeNull();
-    expect(slotAfter(cron('0 0 31 4,6,9,11 *'), at('2026-01-01T00:00:00Z'))).toBeNull();
+  it('are none if no such day exists', () => {
+    expect(runTimeAfter(cron('0 0 30 2 *'), at('2026-01-01T00:00:00Z'))).toBeNull();
+    expect(runTimeAfter(cron('0 0 31 4,6,9,11 *'), at('2026-01-01T00:00:00Z'))).toBeNull();
   });
 });
 
@@ -56,7 +56,7 @@ describe('daylight saving', () => {
   const spring = ['2026-03-29T00:00:00Z', '2026-03-29T04:00:00Z'] as const;
   const autumn = ['2026-10-24T23:30:00Z', '2026-10-25T03:00:00Z'] as const;
 
-  it('fires a time that clocks skip at the first moment after the gap', () => {
+  it('fires a skipped time at the first moment after the gap', () => {
     expect(slots(cron('30 2 * * *', 'Europe/Berlin'), ...spring)).toEqual(['2026-03-29T01:00:00Z']);
     expect(slots(cron('*/20 2,3 * * *', 'Europe/Berlin'), ...spring)).toEqual([
       '2026-03-29T01:00:00Z',
@@ -65,7 +65,7 @@ describe('daylight saving', () => {
     ]);
   });
 
-  it('fires a time that clocks show twice once, the first time', () => {
+  it('fires a repeated time once, the first time', () => {
     expect(slots(cron('30 2 * * *', 'Europe/Berlin'), ...autumn)).toEqual(['2026-10-25T00:30:00Z']);
     expect(slots(cron('0,30 2,3 * * *', 'Europe/Berlin'), ...autumn)).toEqual([
       '2026-10-25T00:00:00Z',
@@ -75,7 +75,7 @@ describe('daylight saving', () => {
     ]);
   });
 
-  it('lets a rule of every hour go by the hours that pass', () => {
+  it('lets a rule for every hour follow elapsed hours', () => {
     expect(slots(cron('30 * * * *', 'Europe/Berlin'), ...spring)).toEqual([
       '2026-03-29T00:30:00Z',
       '2026-03-29T01:30:00Z',
@@ -89,7 +89,7 @@ describe('daylight saving', () => {
     ]);
   });
 
-  it('knows half hours, and a day that was left out', () => {
+  it('handles half hours, and a day that was left out', () => {
     expect(slots(cron('15 2 * * *', 'Australia/Lord_Howe'), '2026-10-03T00:00:00Z', '2026-10-04T12:00:00Z')).toEqual([
       '2026-10-03T15:30:00Z',
     ]);
@@ -101,14 +101,14 @@ describe('daylight saving', () => {
     ]);
   });
 
-  it('does not touch intervals', () => {
+  it('does not affect intervals', () => {
     const rule: ScheduleRule = { kind: 'every', everyMs: 3_600_000, anchorAt: 600_000 };
     expect(slots(rule, ...spring)).toHaveLength(4);
     expect(slots(rule, ...spring)[0]).toBe('2026-03-29T00:10:00Z');
   });
 });
 
-describe('against a walk over every minute', () => {
+describe('compared with a scan of every minute', () => {
   const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'America/Santiago'];
   const field = (min: number, max: number) =>
     fc.oneof(
@@ -118,11 +118,11 @@ describe('against a walk over every minute', () => {
   const drawn = fc.record({
     zone: fc.constantFrom(...zones),
     minutes: field(0, 59),
-    // Small hours, where clocks step.
+    // Small hours, when clocks step.
     hours: field(0, 4),
     days: field(1, 31),
     weekdays: field(0, 6),
-    // Around the steps of 2026, and anywhere.
+    // Around the steps of 2026, and any time.
     from: fc.oneof(
       fc
         .constantFrom('2026-03-08', '2026-03-29', '2026-04-04', '2026-04-05', '2026-09-06', '2026-10-03', '2026-10-25')
@@ -133,7 +133,7 @@ describe('against a walk over every minute', () => {
   type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never;
   const SPAN_MS = 2 * DAY_MS;
 
-  it('finds the same slots', () => {
+  it('finds the same run times', () => {
     fc.assert(
       fc.property(drawn, (rule) => {
         const text = [rule.minutes, rule.hours, rule.days, null, rule.weekdays]
@@ -141,10 +141,10 @@ describe('against a walk over every minute', () => {
           .join(' ');
         const found: number[] = [];
         const end = rule.from + SPAN_MS;
-        for (let slot = slotAfter(cron(text, rule.zone), rule.from); slot !== null && slot <= end; ) {
+        for (let slot = runTimeAfter(cron(text, rule.zone), rule.from); slot !== null && slot <= end; ) {
           expect(slot).toBeGreaterThan(found.at(-1) ?? rule.from);
           found.push(slot);
-          slot = slotAfter(cron(text, rule.zone), slot);
+          slot = runTimeAfter(cron(text, rule.zone), slot);
         }
         expect(found).toEqual(walk(rule, end));
       }),
@@ -156,15 +156,18 @@ describe('against a walk over every minute', () => {
     fc.assert(
       fc.property(drawn, fc.integer({ min: 0, max: 86_400_000 }), ({ zone, hours, from }, later) => {
         const rule = cron(`*/7 ${hours?.join(',') ?? '*'} * * *`, zone);
-        const next = slotAfter(rule, from) ?? 0;
+        const next = runTimeAfter(rule, from) ?? 0;
         expect(next).toBeGreaterThan(from);
-        // Nothing lies between: from any moment before it, the same slot is the next one.
-        expect(slotAfter(rule, from + Math.floor(((next - from - 1) * later) / 86_400_000))).toBe(next);
+        // Nothing lies between: from any moment before it, the same run time is the next one.
+        expect(runTimeAfter(rule, from + Math.floor(((next - from - 1) * later) / 86_400_000))).toBe(next);
       }),
     );
   });
 
-  /** What clocks show, minute by minute, from an hour of slack before: the words of schedule-rule.ts, said plainly. */
+  /**
+   * Reads the wall clock minute by minute, from three hours before: the rules of schedule-rule.ts in their plainest
+   * form.
+   */
   function walk(rule: Drawn, end: number): number[] {
     const format = new Intl.DateTimeFormat('sv-SE', { timeZone: rule.zone, dateStyle: 'short', timeStyle: 'short' });
     const shown = (moment: number) => format.format(moment).replace(' ', 'T');
@@ -180,7 +183,7 @@ describe('against a walk over every minute', () => {
     return [...found].filter((moment) => moment > rule.from);
   }
 
-  /** Any time that clocks came to or jumped over, and had not shown before. */
+  /** Returns whether clocks reached or skipped a matching time that they had not shown before. */
   function isFirstShown(rule: Drawn, { before, civil, seen }: { before: number; civil: number; seen: Set<string> }) {
     for (let each = Math.min(before + MINUTE_MS, civil); each <= civil; each += MINUTE_MS)
       if (!seen.has(String(each)) && fits(rule, each)) return true;

@@ -1,15 +1,18 @@
 /**
- * A schedule as it is kept: what somebody defined, and the marks of how far it has come. Pure.
+ * A schedule as it is stored: its definition and its progress. Pure.
  *
- *     slot ──due──▶ pending ──added to its queue──▶ a job, `open` until it has ended
- *       └────────▶ queued (policies queue and replace) ──▶ pending
+ *     run time ──due──▶ pending ──added to its queue──▶ a job, `open` until it has ended
+ *       └────────────▶ queued (policies queue and replace) ──▶ pending
  *
- * Invariant: every slot up to `mark` is decided; a slot after it is not. Whoever moves the mark (a put that names the
- * version it saw) owes the jobs in `pending`; whoever finds them owed adds them, and the same id twice is one job.
+ * Stored fields named `slot` hold run times.
+ *
+ * Invariant: every run time up to `mark` is decided, and none after it. The node that advances `mark` (a put with the
+ * version it read) must add the jobs in `pending`. Any node that finds them pending adds them; the same id twice is one
+ * job.
  */
 import { sameJson } from '../input/same-json.ts';
 import type { ScheduleRule } from './schedule-rule.ts';
-import { slotAfter } from './schedule-rule.ts';
+import { runTimeAfter } from './schedule-rule.ts';
 
 export const SCHEDULE_RECORD = 'schedule';
 
@@ -18,15 +21,15 @@ export type Overlap = (typeof OVERLAPS)[number];
 
 export interface ScheduleDefinition {
   readonly rule: ScheduleRule;
-  /** No slot before, and none after. */
+  /** No run time before, and none after. */
   readonly fromAt: number | null;
   readonly untilAt: number | null;
   readonly overlap: Overlap;
   readonly catchUpMs: number;
-  /** How many slots that came due together are made up, the newest of them; null: all. */
+  /** How many run times that are due together are made up, the newest of them; null: all. */
   readonly backlog: number | null;
   readonly jitterMs: number;
-  /** What a job's id ends in: `@` and its slot, or `-` and how many there were. */
+  /** The end of a job's id: `@` and its run time, or `-` and a counter. */
   readonly ids: 'slot' | 'count';
   readonly job: ScheduledJob;
 }
@@ -35,11 +38,11 @@ export interface ScheduledJob {
   readonly queue: string;
   /** JSON text. */
   readonly data: string;
-  /** Options of `add`, as they were given. */
+  /** Options of `add`, as given. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** A job that is owed: it is decided, and not yet known to be in its queue. */
+/** A job that is decided, and not yet known to be in its queue. */
 export interface PendingRun {
   readonly id: string;
   readonly slot: number;
@@ -49,7 +52,7 @@ export interface PendingRun {
 export type RunOutcome = 'made' | 'skipped' | 'missed' | 'duplicate' | 'refused';
 
 export interface Run {
-  /** Of several that share a fate: the last one. */
+  /** The last one, if the row stands for several with the same outcome. */
   readonly slot: number;
   readonly at: number;
   readonly outcome: RunOutcome;
@@ -71,14 +74,14 @@ export interface Schedule {
   readonly missed: number;
   readonly queued: readonly number[];
   readonly pending: readonly PendingRun[];
-  /** Jobs that had not ended when they were last looked at, and the last one made in any case. */
+  /** Jobs that had not ended when last read, and always the last one created. */
   readonly open: readonly string[];
   /** Newest first. */
   readonly recent: readonly Run[];
 }
 
-const MOST_RECENT = 20;
-const MOST_OPEN = 100;
+const MAX_RECENT = 20;
+const MAX_OPEN = 100;
 
 export function newSchedule(name: string, definition: ScheduleDefinition, now: number): Schedule {
   return {
@@ -88,7 +91,7 @@ export function newSchedule(name: string, definition: ScheduleDefinition, now: n
     changedAt: now,
     pausedAt: null,
     note: null,
-    // A slot at this very moment is still to come.
+    // A run time at this very moment is still to come.
     mark: now - 1,
     made: 0,
     skipped: 0,
@@ -101,15 +104,15 @@ export function newSchedule(name: string, definition: ScheduleDefinition, now: n
 }
 
 /**
- * Another definition under the same name. Counts, open jobs and queued slots stay. The mark stays too unless the rule is
- * another one: then it begins now, since what the new rule would have done before was never asked for.
+ * Replaces the definition. Counts, open jobs and queued run times stay. `mark` stays too unless the rule changed: it
+ * then starts now, because earlier run times of the new rule were never requested.
  */
 export function redefined(before: Schedule, definition: ScheduleDefinition, now: number): Schedule {
-  const isSameRule = sameJson(slotsOf(before.definition), slotsOf(definition));
+  const isSameRule = sameJson(runTimesKey(before.definition), runTimesKey(definition));
   return { ...before, definition, changedAt: now, mark: isSameRule ? before.mark : Math.max(before.mark, now - 1) };
 }
 
-function slotsOf({ rule, fromAt, untilAt }: ScheduleDefinition) {
+function runTimesKey({ rule, fromAt, untilAt }: ScheduleDefinition) {
   return { rule, fromAt, untilAt };
 }
 
@@ -117,17 +120,19 @@ export function pausedSchedule(before: Schedule, note: string | null, now: numbe
   return { ...before, pausedAt: before.pausedAt ?? now, note };
 }
 
-/** What fell into the pause is not made up: somebody wanted it not to happen. */
+/** Resumes a schedule. Run times within the pause are not made up: the operator did not want them. */
 export function resumedSchedule(before: Schedule, now: number): Schedule {
   if (before.pausedAt === null) return before;
   return { ...before, pausedAt: null, note: null, mark: Math.max(before.mark, now - 1) };
 }
 
-/** A job by hand, whatever the rule, the pause and the policy say; later slots count it as one of theirs. */
+/**
+ * Creates a job by hand, whatever the rule, the pause and the policy. Later run times treat it like a job of their own.
+ */
 export function runByHand(
   before: Schedule,
   now: number,
-  id = `${before.name}@${slotText(now)}~now`,
+  id = `${before.name}@${runTimeText(now)}~now`,
 ): { readonly schedule: Schedule; readonly run: PendingRun } {
   const run = { id, slot: now, runAt: now };
   if (before.open.includes(id)) return { schedule: before, run };
@@ -139,14 +144,14 @@ export function runByHand(
 }
 
 export function openWith(open: readonly string[], runs: readonly PendingRun[]): readonly string[] {
-  return [...new Set([...open, ...runs.map(({ id }) => id)])].slice(-MOST_OPEN);
+  return [...new Set([...open, ...runs.map(({ id }) => id)])].slice(-MAX_OPEN);
 }
 
 export function withRuns(schedule: Schedule, runs: readonly Run[]): Schedule {
-  return { ...schedule, recent: [...runs.toReversed(), ...schedule.recent].slice(0, MOST_RECENT) };
+  return { ...schedule, recent: [...runs.toReversed(), ...schedule.recent].slice(0, MAX_RECENT) };
 }
 
-/** What came of adding what was owed. A job that another one stood in for, or that was refused, is not ours to wait for. */
+/** Records the outcomes of adding pending jobs. A duplicate or refused job is not open. */
 export function settledRuns(before: Schedule, outcomes: ReadonlyMap<string, RunOutcome>): Schedule {
   if (!before.pending.some(({ id }) => outcomes.has(id))) return before;
   const isOurs = (id: string): boolean => (outcomes.get(id) ?? 'made') === 'made';
@@ -155,25 +160,25 @@ export function settledRuns(before: Schedule, outcomes: ReadonlyMap<string, RunO
   return { ...before, pending, recent, open: before.open.filter(isOurs) };
 }
 
-/** `2026-03-29T01:00:00Z`, with its milliseconds where it has some: it stands in ids. */
-export function slotText(slot: number): string {
+/** `2026-03-29T01:00:00Z`, with its milliseconds unless they are 0: part of ids. */
+export function runTimeText(slot: number): string {
   return new Date(slot).toISOString().replace('.000Z', 'Z');
 }
 
-/** The tag by which a job names its schedule. */
+/** Returns the tag that names the schedule of a job. */
 export function scheduleTag(name: string): string {
   return `schedule:${name}`;
 }
 
 export type BoundedRule = Pick<ScheduleDefinition, 'rule' | 'fromAt' | 'untilAt'>;
 
-/** The first slot after a moment that the bounds allow. */
+/** Returns the first run time after a moment within the bounds. */
 export function nextSlot({ rule, fromAt, untilAt }: BoundedRule, after: number): number | null {
-  const slot = slotAfter(rule, Math.max(after, (fromAt ?? 0) - 1));
+  const slot = runTimeAfter(rule, Math.max(after, (fromAt ?? 0) - 1));
   return slot === null || (untilAt !== null && slot > untilAt) ? null : slot;
 }
 
-/** The first few slots after a moment. */
+/** Returns the first few run times after a moment. */
 export function nextSlots(rule: BoundedRule, after: number, limit: number): readonly number[] {
   const slots: number[] = [];
   for (let slot = nextSlot(rule, after); slot !== null && slots.length < limit; slot = nextSlot(rule, slot))
@@ -181,16 +186,18 @@ export function nextSlots(rule: BoundedRule, after: number, limit: number): read
   return slots;
 }
 
-/** When the job of a slot is to run: the same on every node. */
+/** Returns when the job of a run time is to run, with jitter: the same on every node. */
 export function fireAt({ name, definition }: Pick<Schedule, 'name' | 'definition'>, slot: number): number {
   const { jitterMs } = definition;
   return jitterMs === 0 ? slot : slot + Math.floor(shareOf(`${name}@${slot}`) * (jitterMs + 1));
 }
 
-/** A share in [0, 1) that a text alone decides: FNV-1a, mixed so that neighbouring slots lie far apart. */
+/**
+ * Returns a share in [0, 1) that depends only on a text: FNV-1a, mixed so that neighbouring run times are far apart.
+ */
 function shareOf(text: string): number {
   let hash = 0x811c9dc5;
-  for (let place = 0; place < text.length; place++) hash = Math.imul(hash ^ text.charCodeAt(place), 0x01000193);
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;

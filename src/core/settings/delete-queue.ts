@@ -1,10 +1,11 @@
 /**
- * Deleting a queue: its settings, its jobs, and what the store keeps so that the queue stays deleted.
+ * Deletes a queue: its settings, its jobs, and whatever a store keeps so that the queue stays deleted.
  *
- *     record says `deleted` ──▶ nothing is added and nothing starts ──▶ jobs deleted, a page at a time
+ *     record says `deleted` ──▶ no job is added or started ──▶ jobs deleted, a page at a time
  *
- * Invariant: the record is written before the first job is deleted, so a job that is added meanwhile is refused and never
- * left behind. A queue comes back when its settings are written again; a queue that was never deleted needs none.
+ * Invariant: the record is written before the first job is deleted, so a job that is added meanwhile is refused and
+ * never left behind. A queue exists again when its settings are written again; a queue that was never deleted needs
+ * none.
  */
 
 import { BUILT_IN_QUEUES } from '../job/relay-request.ts';
@@ -20,17 +21,17 @@ const DELETED: SetSettings = { state: 'deleted' };
 
 export type DeletedQueue = { readonly ok: true; readonly jobs: number } | Refused;
 
-/** Deletes a queue with all its jobs. Refused while a job of it runs; then the queue is as it was. */
+/** Deletes a queue with all its jobs. Refused while one of its jobs runs; the queue is then unchanged. */
 export async function deleteQueue(store: Store, queue: string): Promise<DeletedQueue> {
   const { records } = store;
-  if (BUILT_IN_QUEUES.includes(queue)) return cannot(queue, 'it belongs to the node');
+  if (BUILT_IN_QUEUES.includes(queue)) return refuseDelete(queue, 'it is a system queue');
   const running = await runningIn(store, queue);
   if (running > 0) return refuseRunning(queue, running);
   const before = await records.get(QUEUE_RECORD, queue);
   const put = { kind: QUEUE_RECORD, key: queue, value: JSON.stringify(DELETED), ifVersion: before?.version ?? 0 };
   const marked = await records.put(put);
   if (!marked.ok) return marked;
-  // A job may have started since: from the mark on none does.
+  // A job may have started since the first count; from the put on none does.
   const started = await runningIn(store, queue);
   if (started === 0) return { ok: true, jobs: await deleteJobs(store, queue) };
   const ifVersion = marked.version;
@@ -56,28 +57,34 @@ async function deleteJobs({ jobs }: Store, queue: string): Promise<number> {
 }
 
 function refuseRunning(queue: string, running: number): Refused {
-  return cannot(queue, `${running === 1 ? '1 job of it runs' : `${running} jobs of it run`}; cancel first`);
+  return refuseDelete(
+    queue,
+    `${running === 1 ? '1 of its jobs is' : `${running} of its jobs are`} running; cancel first`,
+  );
 }
 
-function cannot(queue: string, why: string): Refused {
+function refuseDelete(queue: string, why: string): Refused {
   const { refusal } = refuse('wrong-state', `queue ${queue}`);
   return { ok: false, refusal: { ...refusal, message: `queue ${queue} cannot be deleted: ${why}` } };
 }
 
-/** The state in which a queue accepts no jobs, or null. */
+/** Returns the state in which a queue accepts no jobs, or null. */
 export function closedState({ state }: { readonly state: QueueState }): 'down' | 'deleted' | null {
   return state === 'down' || state === 'deleted' ? state : null;
 }
 
 export const isDeleted = (set: SetSettings | undefined): boolean => set?.state === 'deleted';
 
-/** What a queue has set itself; undefined where it has no record or was deleted, so that its settings begin anew. */
+/**
+ * Returns the settings of a queue; undefined if it has no record or was deleted, so that its settings start from the
+ * defaults.
+ */
 export function liveSettings(record: { readonly value: string } | null | undefined): SetSettings | undefined {
   const set = settingsIn(record);
   return isDeleted(set) ? undefined : set;
 }
 
-/** Which queues were deleted and have no jobs: a store still counts them, and nothing should show them. */
+/** Returns the queues that were deleted. A store still counts them; views leave them out. */
 export async function deletedQueues({ records }: Store): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let after: string | undefined; ; ) {

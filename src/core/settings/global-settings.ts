@@ -1,6 +1,6 @@
 /**
- * Settings for every queue: the global record, which a queue goes by wherever its own says nothing; and where each of a
- * queue's settings comes from. What only makes sense for one queue is refused there, with the reason.
+ * Settings for all queues: the global record, which applies where a queue sets no value of its own; and the source of
+ * each setting. A setting that only makes sense for one queue is refused there, with the reason.
  */
 import type { Check } from '../input/check.ts';
 import { checked, oneOf } from '../input/check.ts';
@@ -10,7 +10,7 @@ import { SETTING_WORDS } from './setting-descriptions.ts';
 import type { SetSettings } from './settings.ts';
 import { settingsOf } from './settings.ts';
 import type { SettingsInput } from './settings-input.ts';
-import { keyOfSetting, mergeSettings, problemsTogether } from './settings-input.ts';
+import { conflictingSettings, keyOfSetting, mergeSettings } from './settings-input.ts';
 
 /** The name of a queue setting. */
 export type SettingName = keyof SettingsInput;
@@ -27,9 +27,9 @@ export interface SettingLayers {
 export interface ExplainedSetting {
   /** The name of the setting. */
   readonly name: SettingName;
-  /** What it means, in words. */
+  /** A description. */
   readonly about: string;
-  /** As it is gone by: durations in milliseconds. */
+  /** The value in effect: durations in milliseconds. */
   readonly value: unknown;
   /** Where the value was set: for the queue, for all queues, or nowhere. */
   readonly from: SettingSource;
@@ -38,12 +38,12 @@ export interface ExplainedSetting {
 export const SETTING_NAMES = Object.keys(SETTING_WORDS) as readonly SettingName[];
 export const settingName: Check<SettingName> = oneOf(...SETTING_NAMES);
 
-const FIELDS_OF_ONE = 'it names fields of the data, which are those of one queue';
-const STATE_OF_ONE = 'a queue is paused or down by itself';
+const FIELDS_OF_ONE = 'it names fields of the data of one queue';
+const STATE_OF_ONE = 'each queue is paused or shut down separately';
 
-/** Why a setting cannot be that of every queue. */
+/** Why a setting cannot be set for all queues. */
 export const ONE_QUEUE_ALONE: Readonly<Partial<Record<SettingName, string>>> = {
-  script: 'a script is what one queue does',
+  script: 'a script belongs to one queue',
   state: STATE_OF_ONE,
   note: STATE_OF_ONE,
   keys: FIELDS_OF_ONE,
@@ -51,23 +51,23 @@ export const ONE_QUEUE_ALONE: Readonly<Partial<Record<SettingName, string>>> = {
   search: FIELDS_OF_ONE,
 };
 
-/** What somebody set for every queue, merged over what was set before. Throws `bad-input` with every problem. */
+/** Merges given global settings over the earlier ones. Throws `bad-input` with every problem. */
 export function mergeGlobal(before: SetSettings, input: SettingsInput): SetSettings {
   const problems = SETTING_NAMES.flatMap((name): Problem[] => {
     const reason = input[name] === undefined ? undefined : ONE_QUEUE_ALONE[name];
-    return reason === undefined ? [] : [{ path: name, message: `cannot be set for every queue: ${reason}` }];
+    return reason === undefined ? [] : [{ path: name, message: `cannot be set for all queues: ${reason}` }];
   });
-  if (problems.length > 0) throw badInput('settings of every queue', problems);
+  if (problems.length > 0) throw badInput('settings of all queues', problems);
   return mergeSettings(before, input);
 }
 
-/** What would be wrong with a queue beside these global settings, as `badInput` tells it. */
+/** Checks global settings against the settings of a queue. Throws `bad-input` with every problem. */
 export function mustSuitQueue(queue: string, layers: SettingLayers): void {
-  const problems = problemsTogether(settingsOf(layers.own, layers.shared));
-  if (problems.length > 0) throw badInput(`settings of every queue, beside those of queue ${queue}`, problems);
+  const problems = conflictingSettings(settingsOf(layers.own, layers.shared));
+  if (problems.length > 0) throw badInput(`settings of all queues, with those of queue ${queue}`, problems);
 }
 
-/** As if nobody had set it. */
+/** Removes a setting, so that its default applies. */
 export function withoutSetting(set: SetSettings, name: SettingName): SetSettings {
   const key = keyOfSetting(checked('setting', name, settingName));
   return Object.fromEntries(Object.entries(set).filter(([each]) => each !== key));

@@ -5,7 +5,7 @@ import { mergeSettings } from './settings-input.ts';
 
 const basis = { queue: 'q', data: '1', newId: () => 'id' };
 
-test('Limits are given in words and kept in numbers.', () => {
+test('Limits are given as text and stored as numbers.', () => {
   const given = { maxRunning: 3, keys: { by: 'user.id', limit: 1 }, throttles: ['db'], rate: '100/1m' };
   expect(mergeSettings({}, given)).toEqual({
     maxRunning: 3,
@@ -25,17 +25,17 @@ test.each<[SettingsInput, string]>([
   [{ keys: { by: 'a', limit: 0 } }, 'must be a whole number from 1 to 1000000, not 0'],
   [{ keys: { by: 'a..b' } }, "must be the path of a field, such as 'tenant' or 'user.id', not \"a..b\""],
   [{ throttles: ['no name'] }, 'must begin with a letter, digit or _'],
-  [{ rate: '100/minute' }, "must be a count in a time, such as '100/1m' or '5/1h30m', not \"100/minute\""],
+  [{ rate: '100/minute' }, "must be a count and a period, such as '100/1m' or '5/1h30m', not \"100/minute\""],
   [{ rate: '0/1m' }, 'must be a whole number from 1 to 1000000, not 0'],
-])('A limit that cannot be is refused with the reason: %j', (input, words) => {
-  expect(() => mergeSettings({}, input)).toThrow(words);
+])('An invalid limit is rejected with the problem: %j', (input, problem) => {
+  expect(() => mergeSettings({}, input)).toThrow(problem);
 });
 
-test('A job that would replace or debounce another says all that it takes.', () => {
+test('Replace and debounce need a unique key and a delay.', () => {
   const options = { unique: 'k', onTaken: 'debounce', delay: '1s', maxWait: '5s' } as const;
   expect(toNewJob(basis, options)).toMatchObject({ delayMs: 1_000, onTaken: { kind: 'debounce', maxWaitMs: 5_000 } });
   expect(toNewJob(basis, { unique: 'k', onTaken: 'keep' })).not.toHaveProperty('onTaken');
   expect(() => toNewJob(basis, { onTaken: 'replace' })).toThrow('needs a unique key');
   expect(() => toNewJob(basis, { unique: 'k', onTaken: 'debounce' })).toThrow('debounce needs a delay or runAt');
-  expect(() => toNewJob(basis, { unique: 'k', maxWait: '1s' })).toThrow('goes with onTaken debounce');
+  expect(() => toNewJob(basis, { unique: 'k', maxWait: '1s' })).toThrow('is only allowed with onTaken debounce');
 });

@@ -1,4 +1,4 @@
-/** Limits as people give them: keys, throttles and rates, with what is wrong with them in words. */
+/** Input checks of limits: keys, throttles and rates. Every problem has a message. */
 import type { Check, Report } from '../input/check.ts';
 import { duration, fields, integer, listOf, mapOf, orNull, show, text } from '../input/check.ts';
 import type { Duration } from '../input/duration.ts';
@@ -11,28 +11,28 @@ import type { CoalesceSettings, KeySettings, Rate } from './settings.ts';
 export interface KeysInput {
   /** A field of the data, or several: 'tenant', ['tenant', 'user.id']. */
   by?: string | readonly string[];
-  /** How many jobs of one key run at once. Left out: keys only take turns. */
+  /** How many jobs of one key run at once. Default: no limit; keys only take turns. */
   limit?: number | null;
 }
 
-/** A field of the data, or several: jobs are equal that have equal values in all of them. */
+/** A field of the data, or several: jobs with equal values in all of them are equal. */
 export type CoalesceInput = string | readonly string[] | { by: string | readonly string[] };
 
-/** Counts of units with any name: `{ cpu: 2, memoryMb: 4096, gpu: 1 }`. */
+/** Amounts of resources of any name: `{ cpu: 2, memoryMb: 4096, gpu: 1 }`. */
 export type ResourcesInput = Resources;
 
 /** `'100/1m'` is the same as `{ count: 100, per: '1m' }`. */
 export type RateInput = string | { count: number; per: Duration };
 
-export const MOST_SLOTS = 1_000_000;
+export const MAX_SLOTS = 1_000_000;
 const CONTROL = '\\u0000-\\u001f\\u007f';
 
-export const slotCount: Check<number> = integer(1, MOST_SLOTS);
+export const slotCount: Check<number> = integer(1, MAX_SLOTS);
 
 export const throttleName: Check<string> = text({
   max: 128,
   pattern: /^[A-Za-z0-9_][A-Za-z0-9_.:~-]*$/,
-  must: 'must begin with a letter, digit or _ and go on with those or . : ~ -',
+  must: 'must begin with a letter, digit or _ and continue with those or . : ~ -',
 });
 export const throttleNames: Check<readonly string[]> = listOf(throttleName, 20);
 
@@ -75,21 +75,23 @@ export const coalesce: Check<CoalesceSettings> = described(
 
 const unitName = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
 const unitCounts = mapOf(integer(0, 1_000_000_000), 20);
-/** `{ cpu: 2, gpu: 1 }`, kept as needs.ts has it. */
+/** `{ cpu: 2, gpu: 1 }`, as the text of limits/resources.ts. */
 export const units: Check<string> = described(schemaOf(unitCounts), (value: unknown, report: Report, path: string) => {
   const given = unitCounts(value, report, path) ?? {};
   for (const name of Object.keys(given))
-    if (!unitName.test(name)) report(`${path}.${name}`, 'must be named with letters, digits and _, a letter first');
+    if (!unitName.test(name))
+      report(`${path}.${name}`, 'must have a name of letters, digits and _ that begins with a letter');
   return needsText(given);
 });
 
-const MOST_MS = 366 * 86_400_000;
+const MAX_RATE_PERIOD_MS = 366 * 86_400_000;
 const rateRule = fields({ count: slotCount, per: duration(1) });
 export const rate: Check<Rate> = described(
   { anyOf: [{ type: 'string', description: "such as '100/1m'" }, schemaOf(rateRule)] },
   (value: unknown, report: Report, path: string): Rate => {
     const given = rateRule(typeof value === 'string' ? fromText(value, report, path) : value, report, path);
-    if (given?.per !== undefined && given.per > MOST_MS) report(path, 'must be a count in at most a year');
+    if (given?.per !== undefined && given.per > MAX_RATE_PERIOD_MS)
+      report(path, 'must have a period of at most a year');
     return { count: given?.count ?? 1, ms: given?.per ?? 1 };
   },
 );
@@ -97,6 +99,6 @@ export const rate: Check<Rate> = described(
 function fromText(value: string, report: Report, path: string): unknown {
   const [, count, per = ''] = /^(\d{1,9})\/(.+)$/.exec(value) ?? [];
   const isRight = count !== undefined && parseDuration(per) !== null;
-  if (!isRight) report(path, `must be a count in a time, such as '100/1m' or '5/1h30m', not ${show(value)}`);
+  if (!isRight) report(path, `must be a count and a period, such as '100/1m' or '5/1h30m', not ${show(value)}`);
   return isRight ? { count: Number(count), per } : { count: 1, per: 1 };
 }

@@ -1,4 +1,4 @@
-/** What jobs and queues have in common of their options: retries, back-off, limits on one attempt. */
+/** Options that jobs and queues have in common: retries, backoff, limits of one attempt. */
 
 import type { Check, Report } from '../input/check.ts';
 import { duration, fraction, integer, listOf, object, oneOf } from '../input/check.ts';
@@ -24,7 +24,7 @@ export interface PolicyInput {
   maxResends?: number;
   maxRuntime?: Duration;
   maxSilence?: Duration;
-  /** When a job it waits for fails, is cancelled or is deleted: stay blocked, fail too, or run all the same. */
+  /** If a job it waits for fails, is cancelled or is deleted: stay blocked, fail too, or run anyway. */
   onDependencyFailed?: OnDependencyFailed;
 }
 

@@ -8,11 +8,11 @@ import { checkQueueName, mergeSettings } from './settings-input.ts';
 const job = { queue: 'mail', data: 'null', newId: () => 'made' };
 const add = (options: unknown) => toNewJob(job, options as AddOptions);
 
-test('A job without options has an id that was made for it, and nothing else.', () => {
+test('A job without options has a generated id and nothing else.', () => {
   expect(toNewJob(job, undefined)).toEqual({ id: 'made', queue: 'mail', data: 'null' });
 });
 
-test('Options reach the store in its own terms.', () => {
+test('Options are converted to the fields of the store.', () => {
   const options = {
     id: 'a',
     priority: -3,
@@ -45,7 +45,7 @@ test.each([
   [{ priority: 1.5 }, 'priority: must be a whole number'],
   [{ delay: 'soon' }, "delay: must be a duration such as '90s'"],
   [{ delay: -1 }, 'delay: must be a duration'],
-  [{ delay: 1, runAt: 1 }, 'give one of them'],
+  [{ delay: 1, runAt: 1 }, 'give only one of them'],
   [{ runAt: 'never' }, 'runAt: must be a Date'],
   [{ id: '..' }, 'id: must be 1 to 128 of'],
   [{ id: 'a/b' }, 'id: must be 1 to 128 of'],
@@ -60,19 +60,19 @@ test.each([
   [{ backoff: { kind: 'list' } }, 'backoff.delays: must name at least one'],
   [{ backoff: { jitter: 2 } }, 'backoff.jitter: must be a number from 0 to 1'],
   ['fast', 'must be an object, not "fast"'],
-])('Bad options are refused with their place and what would be right: %o', (options, words) => {
-  expect(() => add(options)).toThrow(words);
+])('Bad options are rejected with their path and the expected value: %o', (options, problem) => {
+  expect(() => add(options)).toThrow(problem);
 });
 
-test('All problems are told at once.', () => {
+test('All problems are reported at once.', () => {
   expect(() => add({ priority: 'a', id: '', nope: 1 })).toThrow(/priority: .*id: .*nope: /);
 });
 
-test.each(['', '.x', 'a b', 'a/b', 'x'.repeat(129), 'a.json', 'a.txt', 7])('%s is no name for a queue.', (name) => {
+test.each(['', '.x', 'a b', 'a/b', 'x'.repeat(129), 'a.json', 'a.txt', 7])('%s is not a valid queue name.', (name) => {
   expect(() => checkQueueName(name)).toThrow('queue name');
 });
 
-test('Settings merge over what was set before, durations in milliseconds under their own names.', () => {
+test('Settings merge over earlier ones, durations in milliseconds under names of their own.', () => {
   const first = mergeSettings({}, { lease: '30s', retention: { done: { for: '1d' } } });
   expect(first).toMatchObject({
     leaseMs: 30_000,
@@ -96,6 +96,6 @@ test.each([
   [{ maxCrashes: 0 }, 'maxCrashes: must be a whole number from 1'],
   [{ onLost: 'ignore' }, 'onLost: must be one of requeue, fail, hold'],
   [{ retention: { done: { for: 'ever' } } }, 'retention.done.for: must be a duration'],
-])('Bad settings are refused: %o', (settings, words) => {
-  expect(() => mergeSettings({}, settings as SettingsInput)).toThrow(words);
+])('Bad settings are rejected: %o', (settings, problem) => {
+  expect(() => mergeSettings({}, settings as SettingsInput)).toThrow(problem);
 });

@@ -1,6 +1,6 @@
 /**
- * A queue's settings as people give them, durations and sizes in words, turned into what the core goes by.
- * The one place that knows every setting's name and bounds.
+ * Input check of a queue's settings: durations and sizes as text, turned into the values that the core uses. The only
+ * place that knows every setting's name and bounds.
  */
 import type { Check, Checked, Report } from '../input/check.ts';
 import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from '../input/check.ts';
@@ -123,7 +123,7 @@ const variables = mapOf(text({ max: MAX_VALUE, pattern: /^[^\u0000]*$/, must: 'm
 const environment: typeof variables = described(schemaOf(variables), (value: unknown, report: Report, path: string) => {
   const given = variables(value, report, path);
   for (const name of Object.keys(given ?? {})) {
-    if (!variableName.test(name)) report(`${path}.${name}`, 'is no name for a variable');
+    if (!variableName.test(name)) report(`${path}.${name}`, 'is not a valid name of a variable');
   }
   return given;
 });
@@ -163,7 +163,7 @@ const fieldPath = text({
 const settingsShape = {
   concurrency: integer(1, 10_000),
   script: orNull(text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a path' })),
-  execPrefix: listOf(text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a word of a command' }), 50),
+  execPrefix: listOf(text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be an argument of a command' }), 50),
   handshake: oneOf('optional', 'required'),
   env: environment,
   stdin: oneOf('data', 'null'),
@@ -208,7 +208,7 @@ const settingsShape = {
   retention: object({ done: keep, failed: keep, cancelled: keep, results: keep, logs: keep, attachments: keep }),
 };
 
-/** Names under which a duration stands in the settings themselves. */
+/** Names of durations in the stored settings. */
 const MS_NAMES = {
   lease: 'leaseMs',
   heartbeat: 'heartbeatMs',
@@ -219,8 +219,7 @@ const MS_NAMES = {
 } as const;
 
 /**
- * Settings as somebody set them, merged over what was set before. `shared` is what the global record says. Throws
- * `bad-input` with every problem.
+ * Merges given settings over the earlier ones. `shared` is the global record. Throws `bad-input` with every problem.
  */
 export function mergeSettings(before: SetSettings, input: SettingsInput, shared?: SetSettings): SetSettings {
   const given = checked('queue settings', input, settings);
@@ -230,43 +229,50 @@ export function mergeSettings(before: SetSettings, input: SettingsInput, shared?
     given.retention === undefined
       ? set
       : { ...set, retention: { ...before.retention, ...given.retention } as QueueSettings['retention'] };
-  const problems = problemsTogether(settingsOf(next, shared));
+  const problems = conflictingSettings(settingsOf(next, shared));
   if (problems.length > 0) throw badInput('queue settings', problems);
   return next;
 }
 
-const ASKED_AGAIN = 'a worker that asks again how its job ended must still find it';
-const STILL_RUNS = 'a worker that lost its lease may still be at work on it';
-/** Why nothing goes before a lease could have ended. */
-const NEEDED: Readonly<Record<Retained, string>> = {
-  done: ASKED_AGAIN,
-  failed: ASKED_AGAIN,
-  cancelled: ASKED_AGAIN,
-  results: 'whoever waits for the job must still find its result',
+const REPEATED_SETTLEMENT = 'a worker that repeats a settlement must still find its job';
+const STILL_RUNS = 'a worker that lost its lease may still be running the job';
+/** Why nothing may be deleted before a lease could have ended. */
+const KEEP_REASONS: Readonly<Record<Retained, string>> = {
+  done: REPEATED_SETTLEMENT,
+  failed: REPEATED_SETTLEMENT,
+  cancelled: REPEATED_SETTLEMENT,
+  results: 'a caller that waits for the job must still find its result',
   logs: STILL_RUNS,
   attachments: STILL_RUNS,
 };
 
-/** What is wrong only beside another setting, whichever of the two was set last. */
-export function problemsTogether({ leaseMs, retention, statsDays, histogramDays }: QueueSettings): readonly Problem[] {
+/** Returns problems between two settings, whichever of the two was set last. */
+export function conflictingSettings({
+  leaseMs,
+  retention,
+  statsDays,
+  histogramDays,
+}: QueueSettings): readonly Problem[] {
   const problems = RETAINED.flatMap((kind) => {
     const { ms } = retention[kind];
     if (ms === null || ms >= leaseMs) return [];
-    return [{ path: `retention.${kind}.for`, message: `must be at least the lease of ${leaseMs} ms: ${NEEDED[kind]}` }];
+    return [
+      { path: `retention.${kind}.for`, message: `must be at least the lease of ${leaseMs} ms: ${KEEP_REASONS[kind]}` },
+    ];
   });
   if (histogramDays > statsDays)
     problems.push({ path: 'histogramDays', message: `must be at most statsDays, which is ${statsDays}` });
   return problems;
 }
 
-/** The name of a setting in the settings themselves, where durations stand in milliseconds. */
+/** Returns the name of a setting in the stored settings, where durations are in milliseconds. */
 export function keyOfSetting(name: keyof SettingsInput): keyof QueueSettings {
   return name in MS_NAMES ? MS_NAMES[name as keyof typeof MS_NAMES] : (name as keyof QueueSettings);
 }
 
 const settingsRules = object(settingsShape);
 
-/** Settings as somebody gives them: looked at and handed on as they are, for `mergeSettings`. */
+/** Checks settings and returns them unchanged, for `mergeSettings`. */
 export const settingsInput: Check<SettingsInput> = described(
   schemaOf(settingsRules),
   (value: unknown, report: Report, path: string) => {

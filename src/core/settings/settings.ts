@@ -1,9 +1,9 @@
 /**
- * A queue's settings: what a store, a worker and a node go by.
+ * A queue's settings, used by stores, workers and nodes.
  *
- * Kept as a record of kind `queue` (records.ts) that holds only what somebody set. What it does not say is said by the
- * record of every queue, the global one, and then by the defaults: `settingsOf` fills them in, so that a better default
- * reaches every queue that never chose otherwise.
+ * Stored as a record of kind `queue` (records.ts) that holds only the values that were set. Missing values come from
+ * the global record, then from the defaults. `settingsOf` merges them, so that a better default reaches every queue
+ * that did not set its own value.
  */
 
 import type { Backoff, OnDependencyFailed } from '../job/job.ts';
@@ -11,28 +11,28 @@ import { DEFAULT_BACKOFF } from '../lifecycle/backoff.ts';
 import { DAY_MS } from '../statistics/histogram.ts';
 import type { Hook } from '../webhooks/webhook.ts';
 
-/** `deleted` is written by delete-queue.ts alone. */
+/** Only delete-queue.ts writes `deleted`. */
 export const QUEUE_STATES = ['up', 'paused', 'down', 'deleted'] as const;
 export type QueueState = (typeof QUEUE_STATES)[number];
 export type SettableState = Exclude<QueueState, 'deleted'>;
 export type OnLost = 'requeue' | 'fail' | 'hold';
 
-/** How long, how many and how many bytes are kept of one kind; null is no limit. What ended first goes first. */
+/** Retention limits of one kind: age, count and bytes; null is no limit. What ended first is deleted first. */
 export interface Keep {
   readonly ms: number | null;
   readonly count: number | null;
   readonly bytes: number | null;
 }
 
-/** Ended jobs by state; and what may go before its job does: results, and a node's logs and attachments. */
+/** Ended jobs by state; and what may be deleted before its job: results, and a node's logs and attachments. */
 export const RETAINED = ['done', 'failed', 'cancelled', 'results', 'logs', 'attachments'] as const;
 export type Retained = (typeof RETAINED)[number];
 export type Retention = Readonly<Record<Retained, Keep>>;
 
-/** No limit of its own: it goes with its job. */
-export const WITH_ITS_JOB: Keep = { ms: null, count: null, bytes: null };
+/** No limit of its own: it is deleted with its job. */
+export const NO_KEEP_LIMIT: Keep = { ms: null, count: null, bytes: null };
 
-/** What one attempt of a script may use; null is no limit. */
+/** Resource limits of one attempt of a script; null is no limit. */
 export interface ScriptLimits {
   readonly cpuMs: number | null;
   readonly memoryBytes: number | null;
@@ -43,37 +43,37 @@ export interface ScriptLimits {
 
 /** How a queue's executable is run. */
 export interface ScriptSettings {
-  /** Path of the executable; null where handlers do the work. */
+  /** Path of the executable; null if handlers run the jobs. */
   readonly script: string | null;
-  /** Words put before the script: an argv, never given to a shell. */
+  /** Arguments put before the script: an argv, never passed to a shell. */
   readonly execPrefix: readonly string[];
-  /** `required`: an attempt that ends without a word of completion has failed (RQ's rule). */
+  /** `required`: an attempt that ends without reporting completion has failed (RQ's rule). */
   readonly handshake: 'optional' | 'required';
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: 'data' | 'null';
   readonly nice: number;
-  /** User, or user:group, to run as; only when the node is root. */
+  /** User, or user:group, to run as; only if the node is root. */
   readonly user: string | null;
   readonly umask: number;
   readonly limits: ScriptLimits;
   readonly stage: 'copy' | 'link';
 }
 
-/** The keys of a queue's jobs: which fields of the data make one, and how many jobs of one key run at once. */
+/** The keys of a queue's jobs: which fields of the data form a key, and how many jobs of one key run at once. */
 export interface KeySettings {
   /** Paths such as `tenant` or `user.id`. */
   readonly by: readonly string[];
-  /** Null: keys take turns, and no more. */
+  /** Null: keys take turns, without a limit. */
   readonly limit: number | null;
 }
 
-/** Which jobs of a queue are equal: those that start are done for all that wait then. */
+/** Which jobs of a queue are equal: equal waiting jobs are finished together with the one that starts. */
 export interface CoalesceSettings {
   /** Paths of fields, as in `keys`. */
   readonly by: readonly string[];
 }
 
-/** So many starts in so much time. */
+/** `count` starts within `ms`. */
 export interface Rate {
   readonly count: number;
   readonly ms: number;
@@ -97,7 +97,7 @@ export interface QueueSettings extends ScriptSettings {
   readonly throttles: readonly string[];
   /** How many jobs start in a period; null for no limit. */
   readonly rate: Rate | null;
-  /** What each of its jobs needs of the worker that runs it: needs.ts. */
+  /** Resources that each of its jobs needs of the worker that runs it: see limits/resources.ts. */
   readonly needs: string;
   /** The priority of jobs without one of their own; lower runs first. */
   readonly priority: number;
@@ -115,11 +115,11 @@ export interface QueueSettings extends ScriptSettings {
   readonly maxCrashes: number;
   /** What happens to a job whose worker is lost: requeue, fail, or hold. */
   readonly onLost: OnLost;
-  /** qless counts a lost lease as a failure; everybody else counts it as a crash. */
+  /** qless counts a lost lease as a failure; the default counts it as a crash. */
   readonly lostCountsAs: 'crash' | 'failure';
-  /** How long past its end a lease is left alone before it may be overtaken. */
+  /** How long after its end a lease is left before its job is taken from the worker. */
   readonly lostGraceMs: number;
-  /** The failure group of a job whose retries were used up, where it must not be the last failure's own. */
+  /** The failure group of a job whose retries are exhausted, in place of the last failure's group. */
   readonly exhaustedGroup: string | null;
   /** What happens to a job when a job it waits for fails, is cancelled or is deleted. */
   readonly onDependencyFailed: OnDependencyFailed;
@@ -129,11 +129,11 @@ export interface QueueSettings extends ScriptSettings {
   readonly maxSilenceMs: number | null;
   /** How long an attempt may take to stop before it is killed or abandoned. */
   readonly graceMs: number;
-  /** Who is told of its jobs. */
+  /** Webhooks for its jobs. */
   readonly hooks: readonly Hook[];
   /** Fields of the data by which jobs can be searched, such as `customer` or `order.id`. */
   readonly search: readonly string[];
-  /** How many UTC days of statistics are kept, and how many of their histograms; today is one of them. */
+  /** How many UTC days of statistics are kept, and how many of them with histograms; today is included. */
   readonly statsDays: number;
   /** How many days of histograms are kept. */
   readonly histogramDays: number;
@@ -184,21 +184,21 @@ export const DEFAULT_SETTINGS: QueueSettings = {
     done: { ms: 7 * DAY_MS, count: 50_000, bytes: null },
     failed: { ms: 30 * DAY_MS, count: null, bytes: null },
     cancelled: { ms: 7 * DAY_MS, count: null, bytes: null },
-    results: WITH_ITS_JOB,
-    logs: WITH_ITS_JOB,
-    attachments: WITH_ITS_JOB,
+    results: NO_KEEP_LIMIT,
+    logs: NO_KEEP_LIMIT,
+    attachments: NO_KEEP_LIMIT,
   },
 };
 
 export const DRAFT_LIFE_MS = 7 * DAY_MS;
 export const WORKER_MEMORY_MS = DAY_MS;
 /**
- * How long the last claim is remembered of a worker that is not registered. Nobody repeats a claim so late: every
- * store must give a repeated claim the same answer.
+ * How long the last claim of an unregistered worker is kept, so that a repeated claim gets the same answer. No client
+ * repeats a claim that late.
  */
 export const STRANGER_MEMORY_MS = 366 * DAY_MS;
 
-/** The kind under which a queue's settings stand among the records; the key is the queue's name. */
+/** The record kind of a queue's settings; the key is the queue's name. */
 export const QUEUE_RECORD = 'queue';
 
 /** The key of the global record: no queue can have this name. */
@@ -206,11 +206,11 @@ export const EVERY_QUEUE = '*';
 
 export type SetSettings = Partial<QueueSettings>;
 
-/** `own` is what a queue's record says, `shared` what the global one does. */
+/** Merges settings. `own` is the queue's record, `shared` the global one. */
 export function settingsOf(own: SetSettings | undefined, shared?: SetSettings): QueueSettings {
   if (own === undefined && shared === undefined) return DEFAULT_SETTINGS;
   const settings = { ...DEFAULT_SETTINGS, ...shared, ...own };
-  // By kind: a record says only those that somebody set, and may be older than some.
+  // By kind: a record has only the kinds that were set, and may be older than some of them.
   const layers = [own?.retention, shared?.retention];
   return layers.every((each) => each === undefined) ? settings : { ...settings, retention: retentionOf(layers) };
 }
@@ -218,12 +218,12 @@ export function settingsOf(own: SetSettings | undefined, shared?: SetSettings): 
 function retentionOf(layers: readonly (Partial<Retention> | undefined)[]): Retention {
   const kinds = RETAINED.map((kind) => {
     const keep = layers.find((each) => each?.[kind] !== undefined)?.[kind];
-    return [kind, { ...WITH_ITS_JOB, ...(keep ?? DEFAULT_SETTINGS.retention[kind]) }];
+    return [kind, { ...NO_KEEP_LIMIT, ...(keep ?? DEFAULT_SETTINGS.retention[kind]) }];
   });
   return Object.fromEntries(kinds) as Retention;
 }
 
-/** What a record of this kind says. */
+/** Returns the settings in a record of this kind. */
 export function settingsIn(record: { readonly value: string } | null | undefined): SetSettings | undefined {
   return record === null || record === undefined ? undefined : (JSON.parse(record.value) as SetSettings);
 }

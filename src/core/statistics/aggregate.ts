@@ -1,9 +1,9 @@
 /**
- * The figures of one cell of statistics, gathered one by one: how long jobs waited and ran (count, mean, variance,
- * histogram), and how often an attempt ended badly. And the text as which a store keeps them.
+ * The aggregate of one cell of statistics, built incrementally: wait and run times (count, mean, variance, histogram),
+ * and how often an attempt ended without success. Also the text in which a store keeps it.
  *
- * Mean and variance are streamed (Welford; two sets of figures are added as Chan does), because sums of squares of
- * milliseconds leave what a double can hold. Lua restates `addFigures` and the text.
+ * Mean and variance are streamed (Welford; two aggregates are merged as Chan does), because sums of squares of
+ * milliseconds exceed the precision of a double. Lua restates the merge and the text.
  */
 import { bucketOf } from './histogram.ts';
 
@@ -68,12 +68,12 @@ function addSpread(into: Spread, more: Spread): void {
   for (const [bucket, times] of more.buckets) into.buckets.set(bucket, (into.buckets.get(bucket) ?? 0) + times);
 }
 
-/** Of a sample: what is divided by is one less than the count. */
+/** Returns the variance of a sample: the divisor is the count less one. */
 export function varianceOf({ count, m2 }: Pick<Spread, 'count' | 'm2'>): number {
   return count < 2 ? 0 : m2 / (count - 1);
 }
 
-/** Eleven numbers; then, unless the histograms are gone, `;` and each bucket with its letter. */
+/** Eleven numbers; then, unless the histograms have expired, `;` and each bucket with its letter. */
 export function figuresText({ wait, run, ends, firstAt, lastAt, hasBuckets }: Figures): string {
   const numbers = [wait, run].flatMap(({ count, mean, m2 }) => [count, mean, m2]);
   const head = [...numbers, ...ENDS.map((end) => ends[end]), firstAt, lastAt].join(' ');
@@ -98,17 +98,17 @@ export function readFigures(text: string): Figures {
   };
 }
 
-function readBuckets(letter: string, words = ''): Map<number, number> {
-  const own = words.split(' ').filter((word) => word.startsWith(letter));
+function readBuckets(letter: string, text = ''): Map<number, number> {
+  const own = text.split(' ').filter((entry) => entry.startsWith(letter));
   return new Map(
-    own.map((word): [number, number] => {
-      const [bucket, times] = word.slice(1).split('=');
+    own.map((entry): [number, number] => {
+      const [bucket, times] = entry.slice(1).split('=');
       return [Number(bucket), Number(times)];
     }),
   );
 }
 
-/** Without what expires sooner than the rest. */
+/** Removes the histograms, which expire earlier than the rest. */
 export function withoutBuckets(text: string): string {
   return text.split(';', 1)[0] ?? '';
 }

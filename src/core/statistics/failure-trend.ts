@@ -1,6 +1,4 @@
-/**
- * How a failure group went, day by day: taken from the statistics, so it outlives the jobs that failed.
- */
+/** The trend of a failure group by day, taken from the statistics, so it outlives the jobs that failed. */
 
 import { byText } from '../input/text-order.ts';
 import type { FailureGroup } from '../ports/job-store.ts';
@@ -8,25 +6,25 @@ import type { StoredCell } from './statistics.ts';
 import { dayText } from './statistics.ts';
 
 export interface FailureTrend {
-  /** When an attempt first and last ended so, within the days that are kept. */
+  /** When an attempt first and last failed with this group, within the days that are kept. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Jobs that ended failed, and attempts that were tried again; days without either are left out. */
+  /** Jobs that failed, and attempts that were retried; days without either are left out. */
   readonly days: readonly { readonly day: string; readonly failures: number; readonly retries: number }[];
 }
 
-/** Groups as their members tell, without the trend. */
+/** A group as counted from its failed jobs, without the trend. */
 export type LivingGroup = Omit<FailureGroup, 'trend'>;
 
 export interface GroupSources {
   readonly groups: readonly LivingGroup[];
   /** Of kind `group`, by day. */
   readonly cells: readonly StoredCell[];
-  /** Whether groups count that have no failed job any more. */
+  /** Whether groups without a failed job are included. */
   readonly past: boolean;
 }
 
-/** The groups of one queue, in no order. */
+/** Returns the groups of one queue, in no order. */
 export function withTrends(queue: string, { groups, cells, past }: GroupSources): FailureGroup[] {
   const living = groups.map((group) => ({
     ...group,
@@ -35,10 +33,10 @@ export function withTrends(queue: string, { groups, cells, past }: GroupSources)
   if (!past) return living;
   const known = new Set(groups.map(({ group }) => group));
   const gone = [...new Set(cells.map(({ name }) => name))].filter((name) => !known.has(name));
-  return [...living, ...gone.map((name) => pastGroup(queue, name, cells))];
+  return [...living, ...gone.map((name) => historicalGroup(queue, name, cells))];
 }
 
-function pastGroup(queue: string, group: string, cells: readonly StoredCell[]): FailureGroup {
+function historicalGroup(queue: string, group: string, cells: readonly StoredCell[]): FailureGroup {
   const trend = trendOf(cells.filter(({ name }) => name === group));
   const { firstAt = 0, lastAt = 0 } = trend ?? {};
   return { queue, group, count: 0, firstAt, lastAt, sampleId: null, trend };
@@ -57,7 +55,7 @@ function trendOf(cells: readonly StoredCell[]): FailureTrend | null {
   };
 }
 
-/** The most frequent first, then by names. */
+/** Orders groups: the most frequent first, then by name. */
 export function groupOrder(a: FailureGroup, b: FailureGroup): number {
   return b.count - a.count || byText(a.queue, b.queue) || byText(a.group, b.group);
 }

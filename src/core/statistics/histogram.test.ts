@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { addHistograms, bucketOf, bucketStart, DAY_MS, LAST_BUCKET, quantile } from './histogram.ts';
 
-describe('the buckets of durations', () => {
-  it('follow one another without a gap, each beginning where the one before it ends', () => {
+describe('histogram buckets', () => {
+  it('are contiguous', () => {
     for (let bucket = 0; bucket <= LAST_BUCKET; bucket += 1) {
       expect(bucketOf(bucketStart(bucket))).toBe(bucket);
       if (bucket > 0) expect(bucketOf(bucketStart(bucket) - 0.5)).toBe(bucket - 1);
     }
   });
 
-  it('are fine where durations are short and coarse where they are long', () => {
+  it('are fine for short durations and coarse for long ones', () => {
     const starts = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000];
     expect(starts.map(bucketOf)).toEqual([...starts.keys()]);
     const width = (ms: number): number => bucketStart(bucketOf(ms) + 1) - bucketStart(bucketOf(ms));
@@ -24,12 +24,12 @@ describe('the buckets of durations', () => {
     ]);
   });
 
-  it('end with a year and more', () => {
+  it('end with a year or more', () => {
     expect(bucketStart(LAST_BUCKET)).toBe(365 * DAY_MS);
     expect(bucketOf(4_000 * DAY_MS)).toBe(LAST_BUCKET);
   });
 
-  it('add up, and tell what a share of the durations does not exceed', () => {
+  it('can be added, and give quantiles', () => {
     const sum = addHistograms([
       [
         [10, 40],

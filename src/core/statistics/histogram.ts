@@ -1,9 +1,9 @@
 /**
- * The buckets in which durations are counted, from a millisecond to a year: below a second in steps of 1, 2 and 5, then
- * seconds to a minute, minutes to an hour, quarter hours to a day, hours to three days, days after that.
+ * Histogram buckets for durations, from a millisecond to a year: below a second in steps of 1, 2 and 5, then seconds to
+ * a minute, minutes to an hour, quarter hours to a day, hours to three days, days after that.
  *
- * The same for every store, queue and day, so that histograms can be added up. Lua restates `bucketOf`
- * (stores/redis/lua/statistics.lua). Buckets are numbers that are stored: their meaning never changes.
+ * The same for every store, queue and day, so that histograms can be added. Lua restates `bucketOf`
+ * (stores/redis/lua/statistics.lua). Bucket numbers are stored: their meaning never changes.
  */
 
 const SECOND_MS = 1_000;
@@ -13,11 +13,11 @@ const HOUR_MS = 4 * QUARTER_MS;
 export const DAY_MS = 24 * HOUR_MS;
 const MAX_DAYS = 365;
 
-/** Where the buckets below a second begin; the first of all begins at 0. */
+/** Where the buckets below a second begin; the very first begins at 0. */
 const SMALL = [1, 2, 5, 10, 20, 50, 100, 200, 500, SECOND_MS] as const;
 
 interface Range {
-  /** The first duration that is counted in these steps, and the bucket it is in. */
+  /** The first duration that is counted in these steps, and its bucket. */
   readonly fromMs: number;
   readonly first: number;
   readonly stepMs: number;
@@ -32,7 +32,7 @@ const RANGES: readonly Range[] = [
   { fromMs: SECOND_MS, first: 10, stepMs: SECOND_MS },
 ];
 
-/** The last one has everything of a year and more. */
+/** The last bucket holds a year or more. */
 export const LAST_BUCKET = 268 + MAX_DAYS - 3;
 
 export function bucketOf(ms: number): number {
@@ -43,14 +43,14 @@ export function bucketOf(ms: number): number {
   return bucket;
 }
 
-/** The shortest duration that is counted in a bucket. */
+/** Returns the shortest duration that is counted in a bucket. */
 export function bucketStart(bucket: number): number {
   const range = RANGES.find(({ first }) => bucket >= first);
   if (range !== undefined) return range.fromMs + (bucket - range.first) * range.stepMs;
   return bucket <= 0 ? 0 : (SMALL[bucket - 1] ?? 0);
 }
 
-/** Durations by bucket: where it begins and how many there are, the shortest first. */
+/** Counts by bucket: where the bucket begins and its count, the shortest first. */
 export type Histogram = readonly (readonly [fromMs: number, count: number])[];
 
 export function addHistograms(histograms: readonly Histogram[]): Histogram {
@@ -60,8 +60,7 @@ export function addHistograms(histograms: readonly Histogram[]): Histogram {
 }
 
 /**
- * The duration that a share of them does not exceed, as nearly as buckets tell: within its bucket, by how many of it
- * are needed. Null when there are none.
+ * Returns the duration that a share of them does not exceed, interpolated within its bucket. Null if there are none.
  */
 export function quantile(histogram: Histogram, share: number): number | null {
   const total = histogram.reduce((sum, [, count]) => sum + count, 0);

@@ -1,15 +1,15 @@
 /**
- * Throughput over time: how many attempts were completed and how many jobs failed, by minute for two hours and by hour for
- * sixty days. Counted with the statistics, in the same step as the settlement.
+ * Throughput over time: completed attempts and failed jobs, by minute for two hours and by hour for sixty days. Counted
+ * with the statistics, in the same step as the settlement.
  *
- * Cells stand together in pages, and a page stands in a slot that later pages take over: so a queue never has more of
- * them than there are slots, and nothing has to be forgotten. What is too old is not shown.
+ * Cells are grouped in pages. Pages are kept in a ring of fixed size, and a later page overwrites an older one: a queue
+ * never has more pages than the ring has slots, and no page has to be deleted. Cells that are too old are not returned.
  */
 
 import { byText } from '../input/text-order.ts';
 import type { Measurement } from './statistics.ts';
 
-/** `cells` a page, `slots` a queue, and how many cells are shown, the present one among them. */
+/** `cells` of a page, `slots` of a queue's ring, and how many cells are returned, including the present one. */
 export const SPANS = {
   minute: { ms: 60_000, cells: 10, slots: 16, kept: 120 },
   hour: { ms: 3_600_000, cells: 24, slots: 64, kept: 1_440 },
@@ -25,11 +25,11 @@ export interface SeriesPage {
   readonly counts: readonly number[];
 }
 
-/** What ended in one minute or hour; those in which nothing did are not told. */
+/** The ends in one minute or hour; periods without any are left out. */
 export interface SeriesPoint {
   /** The queue. */
   readonly queue: string;
-  /** When it began. */
+  /** When the period began. */
   readonly at: number;
   /** How many attempts completed. */
   readonly done: number;
@@ -42,7 +42,7 @@ export interface Ends {
   readonly failed: number;
 }
 
-/** What a measurement adds; null for what ended nothing. */
+/** Returns the ends that a measurement adds, or null if it ended nothing. */
 export function endsIn({ runMs, ends }: Measurement): Ends | null {
   if (runMs !== null) return { done: 1, failed: 0 };
   return ends.includes('failures') ? { done: 0, failed: 1 } : null;
@@ -57,8 +57,8 @@ export function pageAt(span: Span, at: number): number {
 }
 
 /**
- * A page with more ends in it; `known` is what stands in its slot. An older one gives way; a later one, which a clock that
- * was set back may find there, stays as it is.
+ * Adds ends to a page. `known` is the page in its ring slot. An older page is overwritten; a later one, which can exist
+ * after the clock was set back, stays unchanged.
  */
 export function withEnds(
   known: SeriesPage | undefined,
@@ -69,13 +69,13 @@ export function withEnds(
   const page = pageAt(span, at);
   if (known !== undefined && known.page > page) return known;
   const counts = known?.page === page ? [...known.counts] : Array.from({ length: 2 * cells }, () => 0);
-  const place = 2 * (Math.floor(at / ms) % cells);
-  counts[place] = (counts[place] ?? 0) + done;
-  counts[place + 1] = (counts[place + 1] ?? 0) + failed;
+  const index = 2 * (Math.floor(at / ms) % cells);
+  counts[index] = (counts[index] ?? 0) + done;
+  counts[index + 1] = (counts[index + 1] ?? 0) + failed;
   return { span, page, counts };
 }
 
-/** By time, as far as they are kept at this moment; those that were going on at `from`, and later ones. */
+/** Returns the points by time, as long as they are kept now, from the period that includes `from` on. */
 export function pointsOf(
   queue: string,
   pages: readonly SeriesPage[],
@@ -85,19 +85,19 @@ export function pointsOf(
     const { ms, cells, kept } = SPANS[span];
     const last = Math.floor(now / ms);
     const first = Math.max(Math.floor(from / ms), last - kept + 1);
-    return Array.from({ length: cells }, (_, place) => page * cells + place)
-      .map((cell, place) => ({ cell, done: counts[2 * place] ?? 0, failed: counts[2 * place + 1] ?? 0 }))
+    return Array.from({ length: cells }, (_, index) => page * cells + index)
+      .map((cell, index) => ({ cell, done: counts[2 * index] ?? 0, failed: counts[2 * index + 1] ?? 0 }))
       .filter(({ cell, done, failed }) => done + failed > 0 && cell <= last && cell >= first)
       .map(({ cell, done, failed }) => ({ queue, at: cell * ms, done, failed }));
   });
   return points.sort((a, b) => a.at - b.at);
 }
 
-/** The pages of a queue in the one order that all stores have them in. */
+/** Orders the pages of a queue, the same in all stores. */
 export function inPageOrder(pages: readonly SeriesPage[]): readonly SeriesPage[] {
   return pages.toSorted((a, b) => byText(a.span, b.span) || a.page - b.page);
 }
 
-/** As text: the numbers with a space between them. */
+/** The text of counts: numbers separated by spaces. */
 export const countsText = (counts: readonly number[]): string => counts.join(' ');
 export const readCounts = (text: string): readonly number[] => text.split(' ').map(Number);

@@ -1,9 +1,8 @@
 /**
- * What is counted of the lives of jobs, by queue and UTC day: in all, and by tag, worker and failure group.
+ * Statistics of jobs, by queue and UTC day: in total, and by tag, worker and failure group.
  *
- * A claim counts the wait, from when the job could be claimed, on the day of the claim; the end of an attempt counts on
- * the day of the end. Whatever
- * changes a job passes `measurementOf`, so nothing is counted that is not in the history.
+ * A claim counts the wait, from when the job could be claimed, on the day of the claim. The end of an attempt counts on
+ * the day of the end. Every change of a job passes `measurementOf`, so only what is in the history is counted.
  */
 
 import { byText } from '../input/text-order.ts';
@@ -16,11 +15,13 @@ import { addValue, varianceOf } from './aggregate.ts';
 import type { Histogram } from './histogram.ts';
 import { bucketStart, DAY_MS } from './histogram.ts';
 
-/** What the figures of a day are told apart by; `queue` has all of them together. */
+/** The dimensions of a day's statistics; `queue` has all jobs together. */
 export const CELL_KINDS = ['queue', 'tag', 'worker', 'group'] as const;
 export type CellKind = (typeof CELL_KINDS)[number];
 
-/** Tags and groups may be anything; beyond so many cells of a queue and a day, new ones are not counted by themselves. */
+/**
+ * Tags and groups are unbounded: beyond this many cells of a queue and a day, new ones are counted only in the total.
+ */
 export const MAX_CELLS = 1_000;
 
 export interface Measurement {
@@ -31,7 +32,7 @@ export interface Measurement {
   readonly waitMs: number | null;
   readonly runMs: number | null;
   readonly ends: readonly End[];
-  /** Of the failure, where there was one. */
+  /** The failure group, if there was a failure. */
   readonly group: string | null;
 }
 
@@ -46,7 +47,7 @@ export function measurementOf(before: Job, { job: after, row }: Transition): Mea
   return { queue, at: row.at, worker: lease.worker, tags, waitMs: null, runMs: null, ends, group };
 }
 
-// Written out: these two are made for every job, and spreading an object takes longer than all the rest.
+// Written out: these two run for every job, and object spread costs more than all the rest.
 function waited(job: Job, { at, by }: HistoryRow): Measurement {
   const { queue, tags } = job;
   const waitMs = since(readySince(job), at);
@@ -61,23 +62,26 @@ function ran({ queue, tags, lease }: RunningJob, at: number): Measurement {
 const NO_ENDS: readonly End[] = [];
 const COMPLETIONS: ReadonlySet<HistoryEvent> = new Set<HistoryEvent>(['completed', 'advanced', 'forwarded']);
 const FAILED_TRIES: ReadonlySet<HistoryEvent> = new Set<HistoryEvent>(['failed', 'retried', 'resent']);
-const BREAKS: ReadonlySet<HistoryEvent> = new Set<HistoryEvent>(['lost', 'released', 'moved', 'requeued']);
+const INTERRUPTIONS: ReadonlySet<HistoryEvent> = new Set<HistoryEvent>(['lost', 'released', 'moved', 'requeued']);
 
-/** The clock may have been set back. */
+/** Returns the duration, at least 0: the clock may have been set back. */
 function since(from: number, to: number): number {
   return Math.max(0, to - from);
 }
 
-/** A job that is given up because its worker was lost too often was both: interrupted, and failed. */
+/**
+ * Returns how an attempt ended. A job that fails because its worker was lost too often counts as interrupted and
+ * failed.
+ */
 function endsOf(event: HistoryEvent, after: Job): readonly End[] {
   const ends: End[] = [];
   if (after.state === 'failed') ends.push('failures');
   else if (FAILED_TRIES.has(event)) ends.push('retries');
-  if (BREAKS.has(event)) ends.push('interruptions');
+  if (INTERRUPTIONS.has(event)) ends.push('interruptions');
   return ends;
 }
 
-/** Sent again is no failure of a kind, unless it was once too often. */
+/** Returns the failure group. A resend has none, unless it exceeded the limit. */
 function groupOf(event: HistoryEvent, after: Job): string | null {
   return after.state === 'failed' || event === 'failed' || event === 'retried' ? (after.failure?.group ?? null) : null;
 }
@@ -86,7 +90,7 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
-/** The cells that a measurement counts in. A group's cell has only how often and when. */
+/** Returns the cells that a measurement counts in. A group's cell only has counts and times. */
 export function cellsOf({
   worker,
   tags,
@@ -109,7 +113,7 @@ export function measure(figures: Figures, { at, waitMs, runMs, ends }: Measureme
   figures.lastAt = Math.max(figures.lastAt, at);
 }
 
-/** By day, then by what it is told apart by. */
+/** Orders cells by day, then by kind and name. */
 export function cellOrder(a: StoredCell, b: StoredCell): number {
   return a.day - b.day || byText(a.kind, b.kind) || byText(a.name, b.name);
 }
@@ -130,7 +134,7 @@ export interface SpreadView {
   readonly histogram: Histogram | null;
 }
 
-/** The statistics of a queue and a UTC day, in all or of one tag or worker. */
+/** The statistics of a queue and a UTC day, in total or of one tag or worker. */
 export interface DayStatistics {
   /** The queue. */
   readonly queue: string;
@@ -170,12 +174,12 @@ export function dayText(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The opposite: `2026-11-15` as a number of days. */
+/** Parses a day: `2026-11-15` as a number of days. */
 export function dayNumber(day: string): number {
   return dayOf(Date.parse(`${day}T00:00:00Z`));
 }
 
-/** The days that are kept, today among them: the first of them, and the first that has its histograms. */
+/** Returns the first day that is kept, and the first day that keeps histograms; today is included. */
 export function keptSince(
   { statsDays, histogramDays }: { readonly statsDays: number; readonly histogramDays: number },
   now: number,

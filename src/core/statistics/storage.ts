@@ -1,7 +1,8 @@
 /**
- * What the ended jobs of a queue take up: their texts, in bytes of UTF-8. Retention goes by it, and people look at it.
+ * The size of a queue's ended jobs: their texts, in bytes of UTF-8. Retention and views use it.
  *
- * Every store keeps it as running sums, written in the step that ends or forgets a job, so that nobody adds up all of them.
+ * Every store keeps running sums, updated in the step that ends or deletes a job, so that no call has to add up all
+ * jobs.
  */
 import type { EndedState, Job } from '../job/job.ts';
 import { isEnded } from '../job/job.ts';
@@ -11,19 +12,19 @@ export interface Held {
   readonly bytes: number;
 }
 
-/** `results`: of done jobs; their bytes are among those of `done`. */
+/** `results`: of done jobs; their bytes are included in `done`. */
 export interface QueueStorage extends Readonly<Record<EndedState | 'results', Held>> {
   /** The queue. */
   readonly queue: string;
 }
 
-/** What a store adds up, in the order in which it is written. */
+/** The sums that a store keeps, in the order in which they are written. */
 export const KEPT_SUMS = ['done', 'failed', 'cancelled', 'results', 'resultBytes'] as const;
-/** Bytes by state; how many results there are and their bytes. */
+/** Bytes by state; the number of results and their bytes. */
 export type KeptSums = Readonly<Record<(typeof KEPT_SUMS)[number], number>>;
 
 export function storageOf(queue: string, counts: Readonly<Record<EndedState, number>>, sums: KeptSums): QueueStorage {
-  // A sum may be off where a server was stopped in the middle of a step; with nothing there it is right again.
+  // A sum may be off if a server was stopped in the middle of a step; with no jobs left it is right again.
   const held = (count: number, bytes: number): Held => ({ count, bytes: count === 0 ? 0 : Math.max(0, bytes) });
   return {
     queue,
@@ -34,17 +35,17 @@ export function storageOf(queue: string, counts: Readonly<Record<EndedState, num
   };
 }
 
-/** Of an ended job: data, result and checkpoint. Nothing for any other. */
+/** Returns the bytes of an ended job: data, result and checkpoint. 0 for any other job. */
 export function keptBytes({ state, data, result, checkpoint }: Job): number {
   return isEnded(state) ? bytesOf(data) + bytesOf(result) + bytesOf(checkpoint) : 0;
 }
 
-/** Null where there is no result to speak of. */
+/** Returns null if the job has no result. */
 export function resultBytes({ state, result }: Job): number | null {
   return state === 'done' && result !== null ? bytesOf(result) : null;
 }
 
-/** In UTF-8. Half a surrogate pair alone is written as three bytes, as every encoder does. */
+/** Returns the bytes in UTF-8. A lone surrogate is written as three bytes, as every encoder does. */
 export function bytesOf(text: string | null): number {
   if (text === null) return 0;
   let bytes = text.length;

@@ -6,8 +6,8 @@ import type { HookInput } from './webhook-input.ts';
 const hooksOf = (...hooks: unknown[]) =>
   toNewJob({ queue: 'q', data: '1', newId: () => 'x' }, { hooks: hooks as HookInput[] }).policy?.hooks;
 
-describe('hooks as they are given', () => {
-  it('are an address that hears of the end, or an address with what it wants to hear', () => {
+describe('webhook settings', () => {
+  it('are an address for the end of a job, or an address with its events', () => {
     expect(hooksOf('HTTPS://Example.com/a b')).toEqual([
       { url: 'https://example.com/a%20b', on: ['done', 'failed', 'cancelled'] },
     ]);
@@ -29,10 +29,10 @@ describe('hooks as they are given', () => {
     [{ url: 'https://a/', on: [] }, /at least one event/],
     [{ url: 'https://a/', on: ['don'] }, /must be one of start.*did you mean/],
     [{ url: 'https://a/', on: ['silent'] }, /silent: is missing/],
-    [{ url: 'https://a/', silent: '1m' }, /goes with on: silent/],
-    [{ url: 'https://a/', every: 5 }, /goes with on: progress/],
+    [{ url: 'https://a/', silent: '1m' }, /is only allowed with on: silent/],
+    [{ url: 'https://a/', every: 5 }, /is only allowed with on: progress/],
     [{ url: 'https://a/', secret: `whsec_${'A'.repeat(32)}` }, /name of a secret/],
-  ])('say what is wrong with %j', (hook, words) => {
-    expect(() => hooksOf(hook)).toThrow(words);
+  ])('are rejected with the problem: %j', (hook, problem) => {
+    expect(() => hooksOf(hook)).toThrow(problem);
   });
 });

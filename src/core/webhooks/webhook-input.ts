@@ -1,4 +1,4 @@
-/** Hooks as people give them: an address, or an address with what it wants to hear. What is wrong is told in words. */
+/** Input check of webhooks: an address, or an address with its events. Every problem has a message. */
 import type { Check, Report } from '../input/check.ts';
 import { duration, fields, integer, listOf, oneOf, show, text } from '../input/check.ts';
 import type { Duration } from '../input/duration.ts';
@@ -7,18 +7,18 @@ import { ENDED_STATES } from '../job/job.ts';
 import type { Hook, HookEvent } from './webhook.ts';
 import { HOOK_EVENTS, HOOK_URL, SECRET_NAME } from './webhook.ts';
 
-/** An address alone hears of a job's end, whatever it is. */
+/** An address alone gets the end of a job, whatever the end is. */
 export type HookInput =
   | string
   | {
       url: string;
-      /** Left out: done, failed, cancelled. */
+      /** Default: done, failed, cancelled. */
       on?: readonly HookEvent[];
-      /** Name of a secret in the node's `hooks.secrets`; left out: `default`. */
+      /** Name of a secret in the node's `hooks.secrets`. Default: `default`. */
       secret?: string;
-      /** With `progress`: the size of a step in percent, 25 unless told. */
+      /** With `progress`: the size of a step in percent. Default: 25. */
       every?: number;
-      /** With `silent`: for how long no output and no progress. */
+      /** With `silent`: how long there is no output and no progress. */
       silent?: Duration;
     };
 
@@ -48,17 +48,17 @@ const rule = fields(
   { on: events, secret: secretName, every: integer(1, 100), silent: duration(1_000) },
 );
 
-const hook: Check<Hook> = described({ anyOf: [schemaOf(address), schemaOf(rule)] }, readHook);
+const webhook: Check<Hook> = described({ anyOf: [schemaOf(address), schemaOf(rule)] }, readWebhook);
 
-function readHook(value: unknown, report: Report, path: string): Hook {
+function readWebhook(value: unknown, report: Report, path: string): Hook {
   if (typeof value === 'string') return { url: address(value, report, path), on: ENDED_STATES };
   const { url, on = ENDED_STATES, secret, every, silent } = rule(value, report, path) ?? { url: '' };
   if (typeof secret === 'string' && secret.startsWith('whsec_'))
     report(`${path}.secret`, 'must be the name of a secret, not the secret itself');
   if (on.length === 0) report(`${path}.on`, 'must name at least one event');
-  if (every !== undefined && !on.includes('progress')) report(`${path}.every`, 'goes with on: progress');
+  if (every !== undefined && !on.includes('progress')) report(`${path}.every`, 'is only allowed with on: progress');
   if ((silent !== undefined) !== on.includes('silent'))
-    report(`${path}.silent`, silent === undefined ? 'is missing: for how long?' : 'goes with on: silent');
+    report(`${path}.silent`, silent === undefined ? 'is missing: for how long?' : 'is only allowed with on: silent');
   return {
     url,
     on: [...new Set(on)],
@@ -68,5 +68,5 @@ function readHook(value: unknown, report: Report, path: string): Hook {
   };
 }
 
-const MOST_HOOKS = 20;
-export const hooks: Check<readonly Hook[]> = listOf(hook, MOST_HOOKS);
+const MAX_WEBHOOKS = 20;
+export const hooks: Check<readonly Hook[]> = listOf(webhook, MAX_WEBHOOKS);

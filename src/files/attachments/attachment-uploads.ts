@@ -8,7 +8,7 @@
  */
 
 import type { Refused } from '../../core/ports/refusal.ts';
-import { refuse } from '../../core/ports/refusal.ts';
+import { refuse, refuseState } from '../../core/ports/refusal.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { BlobRefused } from '../blobs/blob-refusal.ts';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -123,7 +123,7 @@ export class AttachmentUploads {
   async remove(id: string, name: string): Promise<{ readonly ok: true } | Refused> {
     const [job] = await this.#store.jobs.find([id]);
     if (job === null || job === undefined) return refuse('not-found', `job ${id}`);
-    if (job.state !== 'draft') return refuse('wrong-state', `job ${id}`);
+    if (job.state !== 'draft') return refuseState(job, 'attach');
     const known = await this.#records.get(id, name);
     if (known !== null) await this.#forget(id, name, known.begun.upload);
     const isRemoved = await this.#attachments.remove(id, name);
@@ -135,7 +135,7 @@ export class AttachmentUploads {
     const [job] = await this.#store.jobs.find([id]);
     if (job === null || job === undefined) return refuse('not-found', `job ${id}`);
     if (lease !== null && job.lease?.token !== lease) return refuse('lease-lost', `job ${id}`);
-    if (lease === null && job.state !== 'draft') return refuse('wrong-state', `job ${id}`);
+    if (lease === null && job.state !== 'draft') return refuseState(job, 'attach');
     const known = (await this.#attachments.list(id)).filter(({ direction }) => direction === directionOf(lease));
     const others = known.map((each) => each.name).filter((other) => other !== name);
     if (others.length >= MAX_ATTACHMENTS)

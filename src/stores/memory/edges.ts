@@ -1,6 +1,6 @@
 /**
- * Who waits for whom, in maps. An edge belongs to its child: it goes when the child is removed. A parent is known by
- * its insertion number, since its id may be given to another job once it is gone.
+ * Dependency edges in maps. An edge belongs to its child: it is removed with the child. A parent is identified by its
+ * insertion number, because its id may be reused once it is deleted.
  */
 import type { Job } from '../../core/job/job.ts';
 import type { Edge } from '../../core/ports/table.ts';
@@ -24,13 +24,13 @@ export class Edges {
     this.#up.set(child.id, parents.add(parent.seq));
   }
 
-  /** Ids of its children, of one kind of edge or of any. */
+  /** Returns the ids of its children, of one kind of edge or of any. */
   children(parent: Parent, kind?: Edge): readonly string[] {
     const all = [...(this.#down.get(parent.seq) ?? [])];
     return all.filter(([, edge]) => kind === undefined || edge === kind).map(([id]) => id);
   }
 
-  /** Their insertion numbers. */
+  /** Returns the insertion numbers of its parents. */
   parents(child: Child, kind?: Edge): readonly number[] {
     const all = [...(this.#up.get(child.id) ?? [])];
     return kind === undefined ? all : all.filter((seq) => this.of({ seq }, child) === kind);

@@ -1,11 +1,11 @@
-/** What time has ended takes no room for ever. */
+/** Expired records and keys are deleted eventually. */
 import { expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../../core/settings/settings.ts';
 import { MemoryRecords } from './memory-records.ts';
 import { MemoryTable } from './memory-table.ts';
 import { openMemoryStore } from './open-memory-store.ts';
 
-test('Records that have expired are forgotten, others and the settings of queues are not.', async () => {
+test('Expired records are deleted, but not other records or the settings of queues.', async () => {
   const records = new MemoryRecords(
     () => 0,
     () => undefined,
@@ -19,7 +19,7 @@ test('Records that have expired are forgotten, others and the settings of queues
   expect(known.map((record) => record?.key)).toEqual([undefined, 'young', 'for good', 'q']);
 });
 
-test('Unique keys whose period is over are forgotten, others are not.', () => {
+test('Unique keys whose period is over are deleted, others are not.', () => {
   const table = new MemoryTable({
     settings: () => DEFAULT_SETTINGS,
     throttleMax: () => null,
@@ -33,13 +33,13 @@ test('Unique keys whose period is over are forgotten, others are not.', () => {
   expect(['over', 'running', 'held'].map((address) => table.keyHolder(address, 0))).toEqual([undefined, 'b', 'c']);
 });
 
-test('Maintenance forgets both, a day late, since the clock may go back.', async () => {
+test('Maintenance deletes both a day late, because the clock may go back.', async () => {
   const store = openMemoryStore({ clock: 'caller' });
   const unique = { key: 'k', scope: 'queue', until: 'period', periodMs: 5 } as const;
   await store.jobs.add([{ id: 'a', queue: 'q', data: '{}', unique }], { now: 1_000 });
   await store.records.put({ kind: 'audit', key: 'old', value: '{}', expiresAt: 1_005 }, { now: 1_000 });
   await store.jobs.maintain({ limit: 10 }, { now: 1_005 + 86_400_000 });
-  // Asked about the time before: were they still known, both would count.
+  // A read at an earlier time would still return both if they were kept.
   expect(await store.records.get('audit', 'old', { now: 1_001 })).toBeNull();
   const [again] = await store.jobs.add([{ id: 'b', queue: 'q', data: '{}', unique }], { now: 1_001 });
   expect(again).toMatchObject({ outcome: 'added', id: 'b' });

@@ -1,4 +1,4 @@
-/** What the memory store works out of all its jobs when somebody asks. */
+/** Insight queries of the memory store, computed from all its jobs. */
 
 import type { Job, JobState } from '../../core/job/job.ts';
 import type { TagCount } from '../../core/ports/insight.ts';

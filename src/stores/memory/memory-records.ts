@@ -1,4 +1,4 @@
-/** Records in a map. Versions come from one counter, so that none is ever given twice. */
+/** Records in a map. Versions come from one counter, so that none is given twice. */
 
 import { THROTTLE_RECORD } from '../../core/limits/throttle.ts';
 import type { CallOptions } from '../../core/ports/job-store.ts';
@@ -66,7 +66,7 @@ export class MemoryRecords implements Records {
     return { ok: true as const };
   }
 
-  /** Those that have expired go. Settings of queues and throttles stay: the table goes by them whatever their time. */
+  /** Deletes expired records. Settings of queues and throttles stay: the table uses them whatever their expiry. */
   forgetExpired(now: number): void {
     for (const [at, record] of this.#records)
       if (record.kind !== QUEUE_RECORD && record.kind !== THROTTLE_RECORD && !isLiving(record, now))
@@ -85,7 +85,7 @@ export class MemoryRecords implements Records {
     return [...this.#records.values()];
   }
 
-  /** As it is, whatever there was. */
+  /** Writes a record unchanged, over any existing one. */
   restore(record: StoredRecord): void {
     this.#records.set(address(record.kind, record.key), record);
   }
@@ -108,7 +108,7 @@ function address(kind: string, key: string): string {
   return `${kind}\u0000${key}`;
 }
 
-/** By UTF-8 bytes, as the durable stores sort. */
+/** Orders keys by UTF-8 bytes, as the durable stores do. */
 function compareKeys(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

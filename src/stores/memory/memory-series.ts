@@ -1,4 +1,4 @@
-/** Throughput over time in the memory store: a map of the pages by their queue and slot (core/statistics/series.ts). */
+/** Throughput over time in the memory store: a map of pages by queue and ring slot (core/statistics/series.ts). */
 import type { SeriesPage, Span } from '../../core/statistics/series.ts';
 import { endsIn, pageAt, SPAN_NAMES, slotOf, withEnds } from '../../core/statistics/series.ts';
 import type { Measurement } from '../../core/statistics/statistics.ts';

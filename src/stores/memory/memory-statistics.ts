@@ -1,4 +1,4 @@
-/** The statistics of the memory store: a map a queue of the cells by their address. */
+/** Statistics of the memory store: for each queue a map of cells by address. */
 import { figuresText, newFigures, readFigures, withoutBuckets } from '../../core/statistics/aggregate.ts';
 import type { CellKind, Measurement, StoredCell } from '../../core/statistics/statistics.ts';
 import { cellOrder, cellsOf, dayOf, MAX_CELLS, measure } from '../../core/statistics/statistics.ts';
@@ -29,7 +29,7 @@ export class MemoryStatistics {
     const old = this.statistics(queue, 0, kept.day - 1).slice(0, limit);
     for (const { day, kind, name } of old) this.#queues.get(queue)?.delete(addressOf(day, kind, name));
     const stale = this.statistics(queue, 0, kept.histogramDay - 1).filter(({ figures }) => figures.hasBuckets);
-    for (const cell of stale.slice(0, limit)) this.put(queue, shed(cell));
+    for (const cell of stale.slice(0, limit)) this.put(queue, withoutHistogram(cell));
   }
 
   #cell({ queue, at }: Measurement, kind: CellKind, name: string): StoredCell | undefined {
@@ -59,6 +59,6 @@ function addressOf(day: number, kind: CellKind, name: string): string {
   return `${day} ${kind} ${name}`;
 }
 
-function shed(cell: StoredCell): StoredCell {
+function withoutHistogram(cell: StoredCell): StoredCell {
   return { ...cell, figures: readFigures(withoutBuckets(figuresText(cell.figures))) };
 }

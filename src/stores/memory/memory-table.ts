@@ -1,8 +1,8 @@
-// Long because a table is one thing to the operations; most of it is a line or two a question.
+// Long because the operations need one table; most methods are a line or two.
 /**
- * The table of the memory store: rows in maps. The reference: plain before fast.
+ * The table of the memory store: rows in maps. It is the reference: plain before fast.
  *
- * Ready work and leases are kept sorted, because claims are hot; everything else looks at all jobs.
+ * Ready jobs and leases are kept sorted, because claims are hot; every other read scans all jobs.
  */
 
 import type { HistoryRow } from '../../core/job/history.ts';
@@ -28,7 +28,7 @@ import { MemoryStatistics } from './memory-statistics.ts';
 import { MemoryThrottles } from './memory-throttles.ts';
 import { SortedList } from './sorted-list.ts';
 
-interface Lane {
+interface QueueIndex {
   readonly waiting: SortedList<Job>;
   readonly running: SortedList<RunningJob>;
 }
@@ -44,7 +44,7 @@ export class MemoryTable implements Table {
   readonly #jobs = new Map<string, Job>();
   readonly #bySeq = new Map<number, string>();
   readonly #rows = new Map<string, readonly HistoryRow[]>();
-  readonly #lanes = new Map<string, Lane>();
+  readonly #queueIndexes = new Map<string, QueueIndex>();
   readonly #keys = new Map<string, { readonly id: string; readonly until: number | null }>();
   readonly #edges = new Edges();
   readonly #claims = new Map<string, LastClaim>();
@@ -127,25 +127,30 @@ export class MemoryTable implements Table {
   }
 
   queues(): readonly string[] {
-    return [...this.#lanes.keys()].sort();
+    return [...this.#queueIndexes.keys()].sort();
   }
 
   ready(queue: string, now: number, page: { limit: number; offset: number; forClaim: boolean }): readonly Job[] {
     const { limit, offset, forClaim } = page;
-    if (forClaim) this.#noticeTime(now);
-    const due = this.#lane(queue).waiting.items.filter((job) => job.runAt <= now);
+    if (forClaim) this.#observeTime(now);
+    const due = this.#queueIndex(queue).waiting.items.filter((job) => job.runAt <= now);
     const found = forClaim ? due.filter((job) => !this.#throttles.isParked(job)) : due;
     return found.slice(offset, offset + limit);
   }
 
-  /** Who stands for others among the ready ones may not be due at an earlier time: then all are looked at anew. */
-  #noticeTime(now: number): void {
+  /**
+   * Unparks all jobs when a claim comes with an earlier time: a ready job that represents parked ones may not be due
+   * then.
+   */
+  #observeTime(now: number): void {
     if (now < this.#claimedAt) this.#throttles.leaveAll();
     this.#claimedAt = now;
   }
 
   equals(queue: string, key: string, due: { now: number; limit: number }): readonly Job[] {
-    const found = this.#lane(queue).waiting.items.filter((job) => job.coalesceKey === key && job.runAt <= due.now);
+    const found = this.#queueIndex(queue).waiting.items.filter(
+      (job) => job.coalesceKey === key && job.runAt <= due.now,
+    );
     return found.sort((a, b) => a.runAt - b.runAt || a.seq - b.seq).slice(0, due.limit);
   }
 
@@ -155,7 +160,7 @@ export class MemoryTable implements Table {
   }
 
   running(queue: string): number {
-    return this.#lane(queue).running.items.length;
+    return this.#queueIndex(queue).running.items.length;
   }
 
   held(address: string): number {
@@ -174,22 +179,22 @@ export class MemoryTable implements Table {
     return this.#throttles.count(address);
   }
 
-  parkedNeeds(queue: string, look: number): readonly string[] {
-    return this.#throttles.needs(queue, look);
+  parkedNeeds(queue: string, rotation: number): readonly string[] {
+    return this.#throttles.needs(queue, rotation);
   }
 
   firstParked(address: string, queue: string): Job | undefined {
-    return this.#throttles.first(this.#lane(queue).waiting.items, address);
+    return this.#throttles.first(this.#queueIndex(queue).waiting.items, address);
   }
 
   unpark(address: string, queue: string, limit: number): number {
-    return this.#throttles.unpark(this.#lane(queue).waiting.items, address, limit);
+    return this.#throttles.unpark(this.#queueIndex(queue).waiting.items, address, limit);
   }
 
-  /** A queue's settings changed: what its jobs were parked for may no longer be so, and what is not limited is forgotten. */
+  /** Applies new settings of a queue: its parked jobs are unparked, and state of removed limits is deleted. */
   queueChanged(queue: string): void {
     const { keys, rate } = this.settings(queue);
-    for (const job of this.#lane(queue).waiting.items) this.#throttles.leave(job);
+    for (const job of this.#queueIndex(queue).waiting.items) this.#throttles.leave(job);
     if (keys === null) this.#throttles.forgetTurns(queue);
     if (rate === null) this.#throttles.rates.delete(queue);
   }
@@ -219,22 +224,22 @@ export class MemoryTable implements Table {
   }
 
   leasesUntil(queue: string, until: number, limit: number): readonly RunningJob[] {
-    return this.#lane(queue)
+    return this.#queueIndex(queue)
       .running.items.filter((job) => job.lease.until <= until)
       .slice(0, limit);
   }
 
   allRunning(): readonly RunningJob[] {
-    return [...this.#lanes.values()].flatMap((lane) => lane.running.items);
+    return [...this.#queueIndexes.values()].flatMap((index) => index.running.items);
   }
 
   nextRunAt(queue: string, now: number): number | null {
-    const later = this.#lane(queue).waiting.items.filter((job) => job.runAt > now);
+    const later = this.#queueIndex(queue).waiting.items.filter((job) => job.runAt > now);
     return least(later.map((job) => job.runAt));
   }
 
   nextLeaseEnd(queue: string): number | null {
-    return this.#lane(queue).running.items[0]?.lease.until ?? null;
+    return this.#queueIndex(queue).running.items[0]?.lease.until ?? null;
   }
 
   keyHolder(address: string, now: number): string | undefined {
@@ -250,7 +255,7 @@ export class MemoryTable implements Table {
     if (this.#keys.get(address)?.id === id) this.#keys.delete(address);
   }
 
-  /** Keys whose period is over: nobody holds them any more. */
+  /** Deletes keys whose period is over. */
   forgetKeys(now: number): void {
     for (const [address, { until }] of this.#keys) if (until !== null && until <= now) this.#keys.delete(address);
   }
@@ -363,7 +368,7 @@ export class MemoryTable implements Table {
     return all.filter(({ result }) => result !== null).slice(0, limit);
   }
 
-  /** It looks at all of them anyway. */
+  /** Every read scans all jobs anyway. */
   resultsFrom(): number {
     return 0;
   }
@@ -395,7 +400,7 @@ export class MemoryTable implements Table {
     this.#statistics.forget(queue, kept, limit);
   }
 
-  // ── moving house (core/ports/migration.ts) ──
+  // ── store migration (core/ports/migration.ts) ──
 
   get numbers(): { seq: number; token: number } {
     return { seq: this.#seq, token: this.#token };
@@ -406,13 +411,13 @@ export class MemoryTable implements Table {
     this.#token = Math.max(this.#token, token);
   }
 
-  /** By insertion. */
-  moved(): readonly MovedJob[] {
+  /** Returns the jobs by insertion. */
+  migratedJobs(): readonly MovedJob[] {
     const jobs = [...this.#jobs.values()].sort((a, b) => a.seq - b.seq);
-    return jobs.map((job) => ({ job, history: this.rows(job.id), ...this.#ties(job) }));
+    return jobs.map((job) => ({ job, history: this.rows(job.id), ...this.#relationsOf(job) }));
   }
 
-  #ties(job: Job): Pick<MovedJob, 'parents' | 'holds'> {
+  #relationsOf(job: Job): Pick<MovedJob, 'parents' | 'holds'> {
     const seqs = [...this.#edges.parents(job)].sort((a, b) => a - b);
     const held = job.unique === null ? undefined : this.#keys.get(keyAddress(job.unique, job.queue));
     return {
@@ -433,7 +438,7 @@ export class MemoryTable implements Table {
   }
 
   addQueue(name: string): void {
-    this.#lanes.set(name, this.#lane(name));
+    this.#queueIndexes.set(name, this.#queueIndex(name));
   }
 
   turnsOf(queue: string): readonly (readonly [string, number])[] {
@@ -446,7 +451,7 @@ export class MemoryTable implements Table {
 
   clear(): void {
     for (const job of this.#jobs.values()) this.#forget(job);
-    this.#lanes.clear();
+    this.#queueIndexes.clear();
     this.#keys.clear();
     this.#statistics.clear();
     this.#series.clear();
@@ -472,7 +477,7 @@ export class MemoryTable implements Table {
     return ids.flatMap((id) => this.#jobs.get(id) ?? []);
   }
 
-  /** All jobs, or those of whom the query says whose parents or children they are. */
+  /** Returns all jobs, or only the children or parents that the query asks for. */
   #related({ parent, child }: JobQuery): readonly Job[] {
     const [above, below] = [parent, child].map((id) => (id === undefined ? undefined : this.#jobs.get(id)));
     if ((parent !== undefined && above === undefined) || (child !== undefined && below === undefined)) return [];
@@ -482,22 +487,24 @@ export class MemoryTable implements Table {
     return parents === null ? jobs : jobs.filter((job) => parents.has(job));
   }
 
-  #lane(queue: string): Lane {
-    return this.#lanes.get(queue) ?? { waiting: new SortedList(claimOrder), running: new SortedList(leaseOrder) };
+  #queueIndex(queue: string): QueueIndex {
+    return (
+      this.#queueIndexes.get(queue) ?? { waiting: new SortedList(claimOrder), running: new SortedList(leaseOrder) }
+    );
   }
 
   #enter(job: Job): void {
-    const lane = this.#lane(job.queue);
-    this.#lanes.set(job.queue, lane);
-    if (job.state === 'waiting' && !isBlocked(job)) lane.waiting.insert(job);
-    if (isRunning(job)) lane.running.insert(job);
+    const index = this.#queueIndex(job.queue);
+    this.#queueIndexes.set(job.queue, index);
+    if (job.state === 'waiting' && !isBlocked(job)) index.waiting.insert(job);
+    if (isRunning(job)) index.running.insert(job);
   }
 
   #leave(job: Job): void {
-    const lane = this.#lane(job.queue);
+    const index = this.#queueIndex(job.queue);
     this.#throttles.leave(job);
-    if (job.state === 'waiting' && !isBlocked(job)) lane.waiting.remove(job);
-    if (isRunning(job)) lane.running.remove(job);
+    if (job.state === 'waiting' && !isBlocked(job)) index.waiting.remove(job);
+    if (isRunning(job)) index.running.remove(job);
   }
 }
 

@@ -1,6 +1,5 @@
 /**
- * What the memory table keeps for throttles: who is parked under which, the turns of keys, and rates. Slots stand in the
- * jobs that hold them.
+ * State of throttles in the memory table: parked jobs, turns of keys, and rates. Slots are in the jobs that hold them.
  */
 
 import { byText } from '../../core/input/text-order.ts';
@@ -43,10 +42,10 @@ export class MemoryThrottles {
     return [...this.#parked.values()].filter((parked) => parked.address === address).length;
   }
 
-  needs(queue: string, look: number): readonly string[] {
+  needs(queue: string, rotation: number): readonly string[] {
     const under = [...this.#parked.values()].map(({ address }) => address);
     const own = [...new Set(under.filter((address) => address.startsWith(`n:${queue}:`)))].sort(byText);
-    const from = (look % Math.max(1, Math.ceil(own.length / MOST_NEEDS))) * MOST_NEEDS;
+    const from = (rotation % Math.max(1, Math.ceil(own.length / MOST_NEEDS))) * MOST_NEEDS;
     return own.slice(from, from + MOST_NEEDS);
   }
 
@@ -54,7 +53,7 @@ export class MemoryThrottles {
     return waiting.find(({ id }) => this.#parked.get(id)?.address === address);
   }
 
-  /** `waiting`: of one queue, in the order of claims. */
+  /** `waiting`: jobs of one queue, in claim order. */
   unpark(waiting: readonly Job[], address: string, limit: number): number {
     const back = waiting.filter(({ id }) => this.#parked.get(id)?.address === address).slice(0, limit);
     for (const job of back) this.leave(job);

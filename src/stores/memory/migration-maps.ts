@@ -1,4 +1,4 @@
-/** What moves house out of the memory store, and into it: plain before fast, every page looks at all there is. */
+/** Migration rows of the memory store: plain before fast, every page scans everything. */
 
 import type { MigrationRows } from '../../core/operations/migrate.ts';
 import type {
@@ -81,7 +81,7 @@ export class MemoryMigrationRows implements MigrationRows {
   }
 
   #rows(part: MovedPart): readonly MovedRow[] {
-    if (part === 'jobs') return this.#table.moved().map((value) => ({ key: String(value.job.seq), value }));
+    if (part === 'jobs') return this.#table.migratedJobs().map((value) => ({ key: String(value.job.seq), value }));
     if (part === 'queues') return this.#table.queues().map((name) => ({ key: name, value: this.#queue(name) }));
     if (part === 'statistics') return this.#table.queues().flatMap((queue) => this.#days(queue));
     const moved = this.#records.all().filter(({ kind }) => !STAYING_RECORDS.includes(kind));

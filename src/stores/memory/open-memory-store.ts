@@ -1,7 +1,7 @@
 /**
  * The memory store: the lifecycle applied to maps. For tests, and the reference for the other stores.
  *
- * Each call runs to its end before the next begins, so every call is atomic by itself.
+ * Each call runs to its end before the next begins, so every call is atomic.
  */
 
 import { markEvent, TRACKED_RECORD } from '../../core/job/tracked-jobs.ts';
@@ -31,14 +31,14 @@ export interface MemoryStoreOptions {
 }
 
 export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
-  const machine = new MemoryStore(options);
+  const store = new MemoryStore(options);
   return {
-    jobs: machine.jobs,
-    records: machine.records,
-    migration: machine.migration,
+    jobs: store.jobs,
+    records: store.records,
+    migration: store.migration,
     isShared: false,
     describe: () => null,
-    close: () => machine.close(),
+    close: () => store.close(),
   };
 }
 
@@ -96,7 +96,7 @@ class MemoryStore {
     return answer;
   }
 
-  /** A day late: the clock may go back, and what it then finds living again must still be there. */
+  /** Deletes expired records and keys a day late: after a step back of the clock they may be valid again. */
   #forget(now: number): void {
     this.records.forgetExpired(now - FORGET_AFTER_MS);
     this.#table.forgetKeys(now - FORGET_AFTER_MS);
@@ -111,13 +111,13 @@ class MemoryStore {
     if (this.#isClosed) throw new LonghaulError('store-closed', 'the store is closed');
   }
 
-  /** A look leaves no trace, also none in the memory of when the store was last seen. */
-  #moment(options: CallOptions | undefined, isLook: boolean): Moment {
+  /** Returns the time of a call. A read changes nothing, including when the store was last called. */
+  #moment(options: CallOptions | undefined, isRead: boolean): Moment {
     const { clock = 'store', now = Date.now } = this.#options;
     const time = clock === 'store' ? now() : (options?.now ?? now());
     if (clock === 'caller') return { now: time, gap: NO_GAP };
     const reading = readClock(this.#clock, time);
-    if (isLook) return reading;
+    if (isRead) return reading;
     this.#clock = reading.memory;
     followClock(this.#table, reading);
     return reading;
@@ -137,8 +137,8 @@ class MemoryStore {
     if (kind === THROTTLE_RECORD) throttleChanged(this.#table, namedAddress(key));
     if (kind === QUEUE_RECORD) settingsChanged(this.#table, key, now);
     if (kind === TRACKED_RECORD) {
-      const isMarked = this.records.peek(kind, key) !== undefined;
-      this.#events.push(markEvent(key, isMarked, this.#table.get(key)));
+      const isTracked = this.records.peek(kind, key) !== undefined;
+      this.#events.push(markEvent(key, isTracked, this.#table.get(key)));
     }
     this.#publish();
   }
@@ -148,7 +148,7 @@ class MemoryStore {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Listeners are called after the call is done, never inside it. */
+  /** Calls the listeners after the call is done, never inside it. */
   #publish(): void {
     if (this.#events.length === 0) return;
     const events = this.#events;

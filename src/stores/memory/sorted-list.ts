@@ -1,4 +1,4 @@
-/** A list that stays in order. The order must tell any two items apart. */
+/** A list that stays sorted. The order must be strict: no two items are equal. */
 export class SortedList<T> {
   readonly #items: T[] = [];
   readonly #order: (a: T, b: T) => number;
@@ -16,12 +16,12 @@ export class SortedList<T> {
   }
 
   remove(item: T): void {
-    const place = this.#placeOf(item);
-    const found = this.#items[place];
-    if (found !== undefined && this.#order(found, item) === 0) this.#items.splice(place, 1);
+    const index = this.#placeOf(item);
+    const found = this.#items[index];
+    if (found !== undefined && this.#order(found, item) === 0) this.#items.splice(index, 1);
   }
 
-  /** The first place whose item does not come before this one. */
+  /** Returns the first position whose item does not come before this one. */
   #placeOf(item: T): number {
     let low = 0;
     let high = this.#items.length;

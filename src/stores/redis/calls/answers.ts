@@ -14,7 +14,7 @@ import type {
   TargetResult,
   WorkerRecord,
 } from '../../../core/ports/job-store.ts';
-import { type RefusalCode, type Refused, refuse } from '../../../core/ports/refusal.ts';
+import { type GuardedCall, type RefusalCode, type Refused, refuse, refuseState } from '../../../core/ports/refusal.ts';
 import { FIELD, PART, unescapeText } from '../encoding/layout.ts';
 import type { ScriptAnswer } from './script-runner.ts';
 
@@ -27,7 +27,13 @@ export function refusalIn(word: string, subject: string): Refused | undefined {
   if (code === 'has-dependents') return refuseDependents(subject.replace(/^job /, ''), Number(other));
   if (code === 'store-moving') return refuse(code, other);
   if (code === 'queue-down' || code === 'queue-deleted') return refuse(code, `queue ${other}`);
+  if (code === 'wrong-state') return stateRefusal(subject.replace(/^job /, ''), rest);
   return refuse(code as RefusalCode, subject, other === '' ? undefined : other);
+}
+
+/** The state that does not allow the call, and the call. */
+function stateRefusal(id: string, [state = '', call = '']: readonly string[]): Refused {
+  return refuseState({ id, state }, call as GuardedCall);
 }
 
 /** The kind of problem, how many ids, and the first of them. */

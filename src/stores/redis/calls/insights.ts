@@ -8,7 +8,7 @@ import { KIND_LETTERS, readSeries, readStatistics } from './read-statistics.ts';
 import { readBrake, readThrottles } from './read-throttles.ts';
 import { type Ask, listOf } from './script-runner.ts';
 
-type Answerer<Kind extends InsightKind> = (ask: Ask, question: QuestionOf<Kind>) => Promise<Insights[Kind]['answer']>;
+type Answerer<Kind extends InsightKind> = (ask: Ask, question: QuestionOf<Kind>) => Promise<Insights[Kind]['result']>;
 
 const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures: async (ask, { queue, past = false }) =>

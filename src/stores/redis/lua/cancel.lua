@@ -52,7 +52,7 @@ return forEach(function(job, said)
   job, refusal = target(job, said)
   if refusal then return refusal end
   if job.place == 'c' then return 'cancelled' end
-  if job.place == 'd' or job.place == 'x' then return '!wrong-state' end
+  if job.place == 'd' or job.place == 'x' then return '!wrong-state ' .. STATE[job.place] .. ' cancel' end
   local lease = job.place == 'r' and record.lease(job)
   local isLeft = lease and not isAbandoned(job)
   if isLeft and job.fields.cancelAskedAt then return 'asked' end
@@ -61,6 +61,6 @@ return forEach(function(job, said)
   return withDependents(job, said, function()
     if not lease then return stop(job, {}) end
     if isLeft then return ask(job, lease) end
-    return stop(job, { token = lease.token, by = lease.worker, note = 'nobody was running it' })
+    return stop(job, { token = lease.token, by = lease.worker, note = 'no worker was running it' })
   end)
 end)

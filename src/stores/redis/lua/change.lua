@@ -7,9 +7,9 @@ begin()
 local function refusalOf(job, said)
   local state = STATE[job.place]
   local isOpen = state == 'waiting' or state == 'draft'
-  if not isOpen and (said.data or said.runAt or said.waitFor or said.partFrom) then return '!wrong-state' end
-  if not isOpen and state ~= 'running' and said.priority then return '!wrong-state' end
-  if state ~= 'running' and said.pause then return '!wrong-state' end
+  if not isOpen and (said.data or said.runAt or said.waitFor or said.partFrom) then return '!wrong-state ' .. state .. ' change' end
+  if not isOpen and state ~= 'running' and said.priority then return '!wrong-state ' .. state .. ' change' end
+  if state ~= 'running' and said.pause then return '!wrong-state ' .. state .. ' change' end
 end
 
 -- A plain job keeps its place in the fifo as long as its order is the same.

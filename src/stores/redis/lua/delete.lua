@@ -4,7 +4,7 @@ begin()
 
 return forEach(function(job)
   if not job or job.isDeleted then return '!not-found' end
-  if job.place == 'r' then return '!wrong-state' end
+  if job.place == 'r' then return '!wrong-state running delete' end
   loss.remove(job)
   return STATE[job.place]
 end)

@@ -4,7 +4,7 @@ begin()
 
 local function refusalOf(job, queue, isStolen)
   local state = STATE[job.place]
-  if state ~= 'waiting' and state ~= 'draft' and not isStolen then return '!wrong-state' end
+  if state ~= 'waiting' and state ~= 'draft' and not isStolen then return '!wrong-state ' .. state .. ' move' end
   local settings = queues.settings(queue)
   if job.queue ~= queue and queues.isShut(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
   local holder = keys.isHeldBy(job) and keys.holderAgainst(job, queue)

@@ -5,7 +5,7 @@ begin()
 local function refusalOf(job, queue, isFree)
   local state = STATE[job.place]
   local isOpen = state == 'waiting' or state == 'draft' or state == 'running'
-  if isOpen and not isFree then return '!wrong-state' end
+  if isOpen and not isFree then return '!wrong-state ' .. state .. ' requeue' end
   local settings = queues.settings(queue)
   if job.queue ~= queue and queues.isShut(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
   local holder = keys.holderAgainst(job, queue)
