@@ -93,7 +93,9 @@ describe('longhaul run', () => {
     expect(await bench.run('run', '--detach', '--id', unfit, '--needs', 'gpu=1', '--', 'true')).toMatchObject({
       code: 0,
     });
-    expect((await bench.run('show', unfit)).stdout).toContain('needs gpu=1, and no registered worker has that capacity');
+    expect((await bench.run('show', unfit)).stdout).toContain(
+      'needs gpu=1, and no registered worker has that capacity',
+    );
     expect(await bench.run('cancel', unfit)).toMatchObject({ code: 0 });
   });
 

@@ -324,9 +324,7 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
 
 export function aProgram(profile: Profile): fc.Arbitrary<Program> {
   const step =
-    profile.steps === undefined
-      ? anyStep(profile)
-      : { limited: limitedStep, webhooks: webhookStep }[profile.steps]();
+    profile.steps === undefined ? anyStep(profile) : { limited: limitedStep, webhooks: webhookStep }[profile.steps]();
   const timed = fc.record({ wait: oneOf(...profile.waits), times: oneOf(1, 1, 1, 1, 2), step });
   const first = profile.steps === 'limited' ? beginLimited(profile) : [items('add', newJob, profile.ids.length)];
   const others = fc.array(timed, { maxLength: profile.maxSteps - 1, size: 'max' });
