@@ -128,6 +128,8 @@ export function cancelContract(open: Open): void {
     await bench.settle(await bench.running({ id: 'failed' }), fail());
     const results = await bench.jobs.cancel([{ id: 'done' }, { id: 'failed' }, { id: 'none' }]);
     expect(results.map(outcomeOf)).toEqual(['wrong-state', 'wrong-state', 'not-found']);
+    const message = 'job done is done: only draft, waiting and running jobs can be cancelled';
+    expect(results[0]).toMatchObject({ refusal: { message } });
     expect(await bench.states('done', 'failed')).toEqual(['done', 'failed']);
   });
 

@@ -1,6 +1,6 @@
 /** Drafts: not claimable until a commit, deleted after a week. */
 import { expect, it } from 'vitest';
-import { DRAFT_LIFE_MS } from '../../src/core/settings/settings.ts';
+import { DRAFT_TTL_MS } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, outcomeOf, START } from './workbench.ts';
 
@@ -80,7 +80,7 @@ export function draftContract(open: Open): void {
     bench.pass(1);
     await bench.add({ id: 'young', draft: true }, { id: 'committed', draft: true });
     await bench.jobs.commit(['committed']);
-    bench.pass(DRAFT_LIFE_MS - 1);
+    bench.pass(DRAFT_TTL_MS - 1);
     expect(await bench.jobs.maintain({ limit: 10 })).toMatchObject({ expiredDrafts: 0 });
     bench.pass(1);
     expect(await bench.jobs.maintain({ limit: 10 })).toMatchObject({ expiredDrafts: 1, pruned: 0 });

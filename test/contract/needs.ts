@@ -1,6 +1,6 @@
 /** Resources: what jobs need of the worker that runs them, and the capacity of workers. */
 import { expect, test } from 'vitest';
-import { MOST_NEEDS, PATIENCE_MS } from '../../src/core/limits/resources.ts';
+import { MAX_NEEDS, PATIENCE_MS } from '../../src/core/limits/resources.ts';
 import { MAX_PARKED } from '../../src/core/operations/claim.ts';
 import type { Open } from './contract.ts';
 import { setMax } from './throttles.ts';
@@ -140,7 +140,7 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds(offers('cpu=1'))).toEqual(['b']);
   });
 
-  const PLENTY = 2 * MOST_NEEDS + 1;
+  const PLENTY = 2 * MAX_NEEDS + 1;
   const large = (n: number) => needing(`large-${n}`, `memoryMb=${1_000_000 + n}`);
   /** More different needs than one claim looks at, all of them too much, and by name before what would fit. */
   async function addManyNeeds(bench: Workbench): Promise<void> {

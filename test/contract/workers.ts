@@ -1,7 +1,7 @@
 /** Workers: their registration, and what happens to their jobs when they are failed or expire. */
 import { expect, it } from 'vitest';
 import type { WorkerBeat } from '../../src/core/ports/job-store.ts';
-import { WORKER_MEMORY_MS } from '../../src/core/settings/settings.ts';
+import { WORKER_TTL_MS } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, LEASE_MS, outcomeOf, START } from './workbench.ts';
 
@@ -130,7 +130,7 @@ export function workerContract(open: Open): void {
   it('are deleted a day after their registration expired', async () => {
     const bench = await open();
     await bench.jobs.keepWorker(aBeat());
-    bench.pass(1_000 + WORKER_MEMORY_MS - 1);
+    bench.pass(1_000 + WORKER_TTL_MS - 1);
     expect(await bench.jobs.maintain({ limit: 10 })).toMatchObject({ forgottenWorkers: 0 });
     bench.pass(1);
     expect(await bench.jobs.maintain({ limit: 10 })).toMatchObject({ forgottenWorkers: 1 });

@@ -6,7 +6,7 @@
 
 import type { Job, RunningJob } from '../../src/core/job/job.ts';
 import type { Transition } from '../../src/core/lifecycle/lifecycle.ts';
-import { coalescedInto, coalesceKeyOf, followedLeader, MAX_FOLDED } from '../../src/core/limits/coalesce.ts';
+import { coalescedInto, coalesceKeyOf, followedLeader, MAX_COALESCED } from '../../src/core/limits/coalesce.ts';
 import type { Model } from './model.ts';
 import { changeOf, markFreed, type ParentChange } from './model-family.ts';
 
@@ -22,7 +22,7 @@ export function equalJobs(model: Model, job: Job, now: number): readonly Job[] {
     .in(job.queue, 'waiting')
     .filter((other) => other.id !== job.id && !model.isBlocked(other) && other.runAt <= now)
     .filter((other) => other.coalesceKey === key && coalesceKeyOf(other, settings) === key);
-  return equals.sort((a, b) => a.runAt - b.runAt || a.seq - b.seq).slice(0, MAX_FOLDED);
+  return equals.sort((a, b) => a.runAt - b.runAt || a.seq - b.seq).slice(0, MAX_COALESCED);
 }
 
 export function coalesce(model: Model, jobs: readonly Job[], leader: RunningJob, now: number): void {

@@ -5,7 +5,7 @@ import type { Moment } from '../../src/core/lifecycle/clock.ts';
 import { lost } from '../../src/core/lifecycle/lifecycle.ts';
 import type { EndWorker, EndWorkerResult, MaintenanceResult, WorkerBeat } from '../../src/core/ports/job-store.ts';
 import { type Refused, refuse } from '../../src/core/ports/refusal.ts';
-import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../src/core/settings/settings.ts';
+import { DRAFT_TTL_MS, WORKER_TTL_MS } from '../../src/core/settings/settings.ts';
 import type { Model } from './model.ts';
 import { applyAndNotify, expireLeases, forget } from './model-calls.ts';
 
@@ -54,10 +54,10 @@ export function maintain(model: Model, limit: number, queues: readonly string[],
     overtaken += returned;
     left -= returned;
   }
-  const drafts = model.jobs.filter((job) => job.state === 'draft' && job.createdAt < now - DRAFT_LIFE_MS);
+  const drafts = model.jobs.filter((job) => job.state === 'draft' && job.createdAt < now - DRAFT_TTL_MS);
   const expiredDrafts = upTo(drafts.sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq));
   const pruned = queues.reduce((sum, queue) => sum + pruneQueue(model, queue, now, upTo), 0);
-  const gone = model.workers.filter((worker) => worker.until + WORKER_MEMORY_MS <= now);
+  const gone = model.workers.filter((worker) => worker.until + WORKER_TTL_MS <= now);
   for (const worker of gone) forgetWorker(model, worker.id);
   return { overtaken, expiredDrafts, pruned, results: 0, forgottenWorkers: gone.length, more: left === 0 };
 }

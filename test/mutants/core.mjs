@@ -182,7 +182,7 @@ export const core = [
   {
     name: 'an expired lease is never lost',
     file: 'src/core/operations/claim.ts',
-    find: '  expireLeases(table, queue, MAX_OVERTAKEN, moment);\n',
+    find: '  expireLeases(table, queue, MAX_EXPIRED, moment);\n',
     replace: '',
     suites: memory,
   },

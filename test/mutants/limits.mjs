@@ -62,8 +62,8 @@ export const limits = [
   {
     name: 'resources: of many different needs the last are never tried',
     file: 'src/core/limits/resources.ts',
-    find: 'Math.floor(now / LOOK_MS)',
-    replace: '0 * Math.floor(now / LOOK_MS)',
+    find: 'Math.floor(now / NEEDS_ROTATION_MS)',
+    replace: '0 * Math.floor(now / NEEDS_ROTATION_MS)',
     suites: memory,
   },
   {
@@ -76,7 +76,7 @@ export const limits = [
   {
     name: 'sqlite: of many different needs the last are never tried',
     file: 'src/stores/sqlite/tables/throttle-rows.ts',
-    find: 'const to = found[MOST_NEEDS - 1] ?? start;',
+    find: 'const to = found[MAX_NEEDS - 1] ?? start;',
     replace: 'const to = start;',
     suites: sqlite,
   },

@@ -31,13 +31,13 @@ export const PRUNABLE_KINDS = [
 export type PrunableKind = (typeof PRUNABLE_KINDS)[number];
 
 /** How many items are scanned, oldest first. */
-export const MOST_LOOKED_AT = 2_000;
+export const MAX_PRUNABLE_SCAN = 2_000;
 
 export interface RetainedItems {
   readonly total: Held;
   /** How many of them exceed the maximum age. */
   readonly old: number;
-  /** Sizes in bytes, oldest first, up to MOST_LOOKED_AT. */
+  /** Sizes in bytes, oldest first, up to MAX_PRUNABLE_SCAN. */
   readonly oldest: readonly number[];
 }
 

@@ -16,7 +16,7 @@ import type { QueueSettings } from '../settings/settings.ts';
 import { keyIn } from './throttle.ts';
 
 /** How many jobs are coalesced into one job; the others stay claimable. */
-export const MAX_FOLDED = 1_000;
+export const MAX_COALESCED = 1_000;
 
 /** Returns the key that equal jobs share, or null if the queue or the job's data has none. */
 export function coalesceKeyOf({ data }: Pick<Job, 'data'>, { coalesce }: QueueSettings): string | null {

@@ -24,9 +24,9 @@ export type Resources = Readonly<Record<string, number>>;
  */
 export const PATIENCE_MS = 60_000;
 /** How many different needs of a queue one claim checks. If there are more, the set rotates every second. */
-export const MOST_NEEDS = 250;
+export const MAX_NEEDS = 250;
 /** How long claims check the same set of needs. */
-export const LOOK_MS = 1_000;
+export const NEEDS_ROTATION_MS = 1_000;
 
 export function needsOf({ policy }: Pick<Job, 'policy'>, settings: QueueSettings): string {
   return policy.needs ?? settings.needs;
@@ -62,7 +62,7 @@ export function needsAt(address: string): string {
 }
 
 /** Returns the number of the present rotation, which grows with time. */
-export const needsRotation = (now: number): number => Math.floor(now / LOOK_MS);
+export const needsRotation = (now: number): number => Math.floor(now / NEEDS_ROTATION_MS);
 
 /** Returns the total capacity in a worker's info. */
 export function capacityIn(info: string): Resources {

@@ -20,7 +20,7 @@ import { isReserved, unparkFitting } from './resources.ts';
 import { fullAmong, unparkBehind } from './throttles.ts';
 
 /** How many expired leases one claim returns at most; the next claim continues. */
-export const MAX_OVERTAKEN = 1_000;
+export const MAX_EXPIRED = 1_000;
 /** How many jobs one claim parks under throttles; after that it reports that there is more to do at once. */
 export const MAX_PARKED = 500;
 
@@ -78,7 +78,7 @@ function remainingCapacity(table: Table, { offers }: ClaimRequest, jobs: readonl
 function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Moment): Taken {
   const settings = table.settings(queue);
   if (settings.state !== 'up') return { jobs: [], isCutShort: false };
-  expireLeases(table, queue, MAX_OVERTAKEN, moment);
+  expireLeases(table, queue, MAX_EXPIRED, moment);
   const { now } = moment;
   const most = isReserved(table, queue, request, now) ? 0 : request.limit;
   const limit = Math.min(most, roomIn(table, queue, now));

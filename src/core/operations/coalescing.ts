@@ -10,7 +10,7 @@ import type { Job } from '../job/job.ts';
 import type { ParentChange } from '../lifecycle/dependencies.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
 import { keyAddress } from '../lifecycle/lifecycle.ts';
-import { coalescedInto, coalesceKeyOf, followedLeader, MAX_FOLDED } from '../limits/coalesce.ts';
+import { coalescedInto, coalesceKeyOf, followedLeader, MAX_COALESCED } from '../limits/coalesce.ts';
 import type { Table } from '../ports/table.ts';
 import { apply, takeKey } from './apply.ts';
 
@@ -22,8 +22,8 @@ export function equalJobs(table: Table, job: Job, now: number): readonly Job[] {
   const settings = table.settings(job.queue);
   const key = coalesceKeyOf(job, settings);
   if (key === null) return [];
-  const found = table.equals(job.queue, key, { now, limit: MAX_FOLDED + 1 });
-  return found.filter((other) => other.id !== job.id && coalesceKeyOf(other, settings) === key).slice(0, MAX_FOLDED);
+  const found = table.equals(job.queue, key, { now, limit: MAX_COALESCED + 1 });
+  return found.filter((other) => other.id !== job.id && coalesceKeyOf(other, settings) === key).slice(0, MAX_COALESCED);
 }
 
 export function coalesceAll(table: Table, jobs: readonly Job[], leader: Job, now: number): void {

@@ -5,7 +5,7 @@
 import type { Moment } from '../lifecycle/clock.ts';
 import type { Maintenance, MaintenanceResult } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
-import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../settings/settings.ts';
+import { DRAFT_TTL_MS, WORKER_TTL_MS } from '../settings/settings.ts';
 import { expireLeases } from './claim.ts';
 import { pruneQueue, pruneResults, removeAll } from './retention.ts';
 import { forgetStatistics } from './statistics.ts';
@@ -23,7 +23,7 @@ export function maintain(table: Table, { limit }: Maintenance, moment: Moment): 
   if (table.closed() !== null)
     return { overtaken, expiredDrafts: 0, pruned: 0, results: 0, forgottenWorkers: 0, more: left <= 0 };
   const expiredDrafts = spend((most) =>
-    removeAll(table, table.draftsBefore(moment.now - DRAFT_LIFE_MS, most), moment.now),
+    removeAll(table, table.draftsBefore(moment.now - DRAFT_TTL_MS, most), moment.now),
   );
   const pruned = sum(queues, (queue) => spend((most) => pruneQueue(table, queue, most, moment.now)));
   const results = sum(queues, (queue) => spend((most) => pruneResults(table, queue, most, moment.now)));
@@ -33,7 +33,7 @@ export function maintain(table: Table, { limit }: Maintenance, moment: Moment): 
 }
 
 function forgetWorkers(table: Table, now: number): number {
-  const gone = table.workers().filter((worker) => worker.until + WORKER_MEMORY_MS <= now);
+  const gone = table.workers().filter((worker) => worker.until + WORKER_TTL_MS <= now);
   for (const worker of gone) table.removeWorker(worker.id);
   return gone.length;
 }

@@ -12,7 +12,15 @@ import { born, keyAddress } from '../lifecycle/lifecycle.ts';
 import type { NewJob } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
 import type { WebhookEvent } from '../webhooks/webhook.ts';
-import { DEFAULT_EVERY, eventId, hookJob, hooksOf, onceId, stepReached, webhookEventOf } from '../webhooks/webhook.ts';
+import {
+  DEFAULT_PROGRESS_STEP,
+  eventId,
+  hookJob,
+  hooksOf,
+  onceId,
+  stepReached,
+  webhookEventOf,
+} from '../webhooks/webhook.ts';
 import { enterQueue } from './enqueue.ts';
 
 /** Adds the webhook jobs for a change of a job. The change is in its record already. */
@@ -38,7 +46,7 @@ function freeId(table: Table, job: Job, event: WebhookEvent): string {
  */
 export function addProgressWebhooks(table: Table, before: Job, after: Job, now: number): void {
   for (const [index, webhook] of hooksOf(after, table.settings(after.queue)).entries()) {
-    const { every = DEFAULT_EVERY } = webhook;
+    const { every = DEFAULT_PROGRESS_STEP } = webhook;
     const step = stepReached(before.progress?.percent ?? null, after.progress?.percent ?? null, every);
     if (step === null || !webhook.on.includes('progress')) continue;
     const id = onceId(after, `progress${step}`, index);

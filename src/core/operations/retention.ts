@@ -8,11 +8,11 @@ import { ENDED_STATES } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import { withoutResult } from '../lifecycle/lifecycle.ts';
 import type { Prunable, Surplus } from '../lifecycle/prunable.ts';
-import { isBeyond, isSurplus, MOST_LOOKED_AT, surplusOf } from '../lifecycle/prunable.ts';
+import { isBeyond, isSurplus, MAX_PRUNABLE_SCAN, surplusOf } from '../lifecycle/prunable.ts';
 import type { QuestionOf } from '../ports/insight.ts';
 import type { Table } from '../ports/table.ts';
 import type { Keep } from '../settings/settings.ts';
-import { DRAFT_LIFE_MS } from '../settings/settings.ts';
+import { DRAFT_TTL_MS } from '../settings/settings.ts';
 import { keptSince } from '../statistics/statistics.ts';
 import { keptBytes, resultBytes } from '../statistics/storage.ts';
 import { removeWithKey } from './operate.ts';
@@ -102,7 +102,7 @@ export function prunable(table: Table, { queue }: QuestionOf<'prunable'>, { now 
 }
 
 function draftSurplus(table: Table, queue: string, now: number): Surplus {
-  return { byAge: table.countBefore(queue, 'draft', now - DRAFT_LIFE_MS), byCount: 0, byBytes: 0, bytes: 0 };
+  return { byAge: table.countBefore(queue, 'draft', now - DRAFT_TTL_MS), byCount: 0, byBytes: 0, bytes: 0 };
 }
 
 function statisticsSurplus(table: Table, queue: string, now: number): Surplus {
@@ -115,7 +115,7 @@ function endedSurplus(table: Table, queue: string, state: EndedState, now: numbe
   const old = keep.ms === null ? 0 : table.countBefore(queue, state, now - keep.ms);
   const total = table.storage(queue)[state];
   // If nothing would be deleted, nothing is read: there may be many jobs.
-  const limit = old > 0 || isBeyond(total, keep) ? MOST_LOOKED_AT : 0;
+  const limit = old > 0 || isBeyond(total, keep) ? MAX_PRUNABLE_SCAN : 0;
   return surplusOf({ total, old, oldest: table.oldestEnded(queue, state, { from: 0, limit }).map(keptBytes) }, keep);
 }
 
@@ -126,7 +126,7 @@ function resultSurplus(table: Table, queue: string, now: number): Surplus {
   const from = table.resultsFrom(queue);
   const isLimited = keep.ms !== null || isBeyond(total, keep);
   // No more than exist: a search for one more would scan all jobs that have none.
-  const limit = isLimited ? Math.min(MOST_LOOKED_AT, total.count) : 0;
+  const limit = isLimited ? Math.min(MAX_PRUNABLE_SCAN, total.count) : 0;
   const jobs = table.oldestResults(queue, { from: from > now ? 0 : from, limit });
   const old = keep.ms === null ? 0 : jobs.filter((job) => (job.endedAt ?? 0) < now - (keep.ms ?? 0)).length;
   return surplusOf({ total, old, oldest: jobs.map((job) => resultBytes(job) ?? 0) }, keep);

@@ -101,7 +101,7 @@ export interface Table {
   parkedQueues(address: string): readonly string[];
   parkedCount(address: string): number;
   /**
-   * The addresses by needs (limits/resources.ts) under which jobs of a queue are parked: at most MOST_NEEDS of them. If
+   * The addresses by needs (limits/resources.ts) under which jobs of a queue are parked: at most MAX_NEEDS of them. If
    * there are more, each rotation returns others, so that all are reached in time.
    */
   parkedNeeds(queue: string, rotation: number): readonly string[];

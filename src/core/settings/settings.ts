@@ -190,13 +190,13 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   },
 };
 
-export const DRAFT_LIFE_MS = 7 * DAY_MS;
-export const WORKER_MEMORY_MS = DAY_MS;
+export const DRAFT_TTL_MS = 7 * DAY_MS;
+export const WORKER_TTL_MS = DAY_MS;
 /**
  * How long the last claim of an unregistered worker is kept, so that a repeated claim gets the same answer. No client
  * repeats a claim that late.
  */
-export const STRANGER_MEMORY_MS = 366 * DAY_MS;
+export const UNREGISTERED_WORKER_TTL_MS = 366 * DAY_MS;
 
 /** The record kind of a queue's settings; the key is the queue's name. */
 export const QUEUE_RECORD = 'queue';

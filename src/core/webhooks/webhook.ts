@@ -40,7 +40,7 @@ export interface Hook {
 export const HOOK_URL = /^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]{1,790}$/;
 export const SECRET_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
 
-export const DEFAULT_EVERY = 25;
+export const DEFAULT_PROGRESS_STEP = 25;
 
 /** An event of a job that webhooks report. */
 export interface WebhookEvent {

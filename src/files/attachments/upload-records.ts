@@ -1,7 +1,7 @@
 /** The records of running uploads: one for each file of a job, until it is attached. */
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../core/ports/store.ts';
-import { DRAFT_LIFE_MS } from '../../core/settings/settings.ts';
+import { DRAFT_TTL_MS } from '../../core/settings/settings.ts';
 import { UPLOAD_RECORD } from './attachments.ts';
 import type { PutFile } from './file-upload.ts';
 
@@ -40,7 +40,7 @@ export class UploadRecords {
   /** Returns false when another call has written the record since that version. */
   async put({ id, name, now }: PutFile, begun: PendingUpload, ifVersion: number): Promise<boolean> {
     const record = { kind: UPLOAD_RECORD, key: `${id}/${name}`, value: JSON.stringify(begun) };
-    return (await this.#store.records.put({ ...record, ifVersion, expiresAt: now + DRAFT_LIFE_MS })).ok;
+    return (await this.#store.records.put({ ...record, ifVersion, expiresAt: now + DRAFT_TTL_MS })).ok;
   }
 
   /** Deletes the record, unless it belongs to another upload by now. */

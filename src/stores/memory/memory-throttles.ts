@@ -4,7 +4,7 @@
 
 import { byText } from '../../core/input/text-order.ts';
 import type { Job } from '../../core/job/job.ts';
-import { MOST_NEEDS } from '../../core/limits/resources.ts';
+import { MAX_NEEDS } from '../../core/limits/resources.ts';
 
 interface Turns {
   served: number;
@@ -45,8 +45,8 @@ export class MemoryThrottles {
   needs(queue: string, rotation: number): readonly string[] {
     const under = [...this.#parked.values()].map(({ address }) => address);
     const own = [...new Set(under.filter((address) => address.startsWith(`n:${queue}:`)))].sort(byText);
-    const from = (rotation % Math.max(1, Math.ceil(own.length / MOST_NEEDS))) * MOST_NEEDS;
-    return own.slice(from, from + MOST_NEEDS);
+    const from = (rotation % Math.max(1, Math.ceil(own.length / MAX_NEEDS))) * MAX_NEEDS;
+    return own.slice(from, from + MAX_NEEDS);
   }
 
   first(waiting: readonly Job[], address: string): Job | undefined {

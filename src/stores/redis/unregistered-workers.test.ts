@@ -2,7 +2,7 @@
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
-import { STRANGER_MEMORY_MS } from '../../core/settings/settings.ts';
+import { UNREGISTERED_WORKER_TTL_MS } from '../../core/settings/settings.ts';
 import { openRedisStore } from './open-redis-store.ts';
 
 const NOW = 1_700_000_000_000;
@@ -36,7 +36,7 @@ describeWithRedis('workers that were never registered', () => {
       ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, queue: 'q', data: '{}', ...policy })),
       { now: NOW },
     );
-    const beat = { host: 'h', pid: 1, queues: ['q'], leaseMs: 3 * STRANGER_MEMORY_MS, info: '{}' };
+    const beat = { host: 'h', pid: 1, queues: ['q'], leaseMs: 3 * UNREGISTERED_WORKER_TTL_MS, info: '{}' };
     await jobs.keepWorker({ ...beat, id: 'known', kind: 'register' }, { now: NOW });
     await claim('known', NOW);
     await claim('stranger', NOW);
@@ -44,15 +44,15 @@ describeWithRedis('workers that were never registered', () => {
     await claim('newcomer', NOW + 1);
     await claim('busy', NOW + 2);
 
-    await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS - 1 });
+    await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS - 1 });
     expect(await claimers(namespace)).toEqual(['@busy', '@known', '@newcomer', '@stranger']);
-    await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS });
+    await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS });
     expect(await claimers(namespace)).toEqual(['@busy', '@known', '@newcomer']);
-    await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS + 1 });
+    await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS + 1 });
     expect(await claimers(namespace)).toEqual(['@busy', '@known']);
-    await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS + 2 });
+    await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS + 2 });
     expect(await claimers(namespace)).toEqual(['@known']);
-    await jobs.maintain({ limit: 100 }, { now: NOW + 2 * STRANGER_MEMORY_MS + 2 });
+    await jobs.maintain({ limit: 100 }, { now: NOW + 2 * UNREGISTERED_WORKER_TTL_MS + 2 });
     expect(await claimers(namespace)).toEqual(['@known']);
   });
 });

@@ -8,21 +8,21 @@ import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH, RESULT_PRUNED } from '../.
 import { crashDelayMs } from '../../../core/lifecycle/backoff.ts';
 import { CLAMP_MS, GAP_MS } from '../../../core/lifecycle/clock.ts';
 import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../../core/lifecycle/dependencies.ts';
-import { MOST_LOOKED_AT } from '../../../core/lifecycle/prunable.ts';
-import { MAX_FOLDED } from '../../../core/limits/coalesce.ts';
-import { LOOK_MS, MOST_NEEDS, PATIENCE_MS } from '../../../core/limits/resources.ts';
-import { MAX_OVERTAKEN, MAX_PARKED } from '../../../core/operations/claim.ts';
+import { MAX_PRUNABLE_SCAN } from '../../../core/lifecycle/prunable.ts';
+import { MAX_COALESCED } from '../../../core/limits/coalesce.ts';
+import { MAX_NEEDS, NEEDS_ROTATION_MS, PATIENCE_MS } from '../../../core/limits/resources.ts';
+import { MAX_EXPIRED, MAX_PARKED } from '../../../core/operations/claim.ts';
 import { MAX_REBASED } from '../../../core/operations/clock-step.ts';
 import { WORK_EVENTS } from '../../../core/ports/job-store.ts';
 import {
   DEFAULT_SETTINGS,
-  DRAFT_LIFE_MS,
-  STRANGER_MEMORY_MS,
-  WORKER_MEMORY_MS,
+  DRAFT_TTL_MS,
+  UNREGISTERED_WORKER_TTL_MS,
+  WORKER_TTL_MS,
 } from '../../../core/settings/settings.ts';
 import { SPAN_NAMES, SPANS } from '../../../core/statistics/series.ts';
 import { MAX_CELLS } from '../../../core/statistics/statistics.ts';
-import { DEFAULT_EVERY } from '../../../core/webhooks/webhook.ts';
+import { DEFAULT_PROGRESS_STEP } from '../../../core/webhooks/webhook.ts';
 import { EVENT_LETTERS, SPAN_LETTERS } from '../encoding/layout.ts';
 
 /** From the twelfth crash on the delay no longer grows. */
@@ -67,24 +67,24 @@ export function constantsText(): string {
     MAX_HISTORY,
     MAX_LATE_ROWS,
     MAX_NOTE_LENGTH,
-    MAX_OVERTAKEN,
+    MAX_OVERTAKEN: MAX_EXPIRED,
     MAX_PARKED,
     REBASED_PIECES: Math.ceil(MAX_REBASED / SHORT_WAY.PIECE),
-    MAX_FOLDED,
+    MAX_FOLDED: MAX_COALESCED,
     PATIENCE_MS,
-    LOOK_MS,
-    MOST_NEEDS,
-    DRAFT_LIFE_MS,
-    WORKER_MEMORY_MS,
-    STRANGER_MEMORY_MS,
+    LOOK_MS: NEEDS_ROTATION_MS,
+    MOST_NEEDS: MAX_NEEDS,
+    DRAFT_LIFE_MS: DRAFT_TTL_MS,
+    WORKER_MEMORY_MS: WORKER_TTL_MS,
+    STRANGER_MEMORY_MS: UNREGISTERED_WORKER_TTL_MS,
     // What is said to expire is looked at so much later.
-    STRANGER_EXPIRY_MS: STRANGER_MEMORY_MS - WORKER_MEMORY_MS,
+    STRANGER_EXPIRY_MS: UNREGISTERED_WORKER_TTL_MS - WORKER_TTL_MS,
     MAX_PARENTS,
     MAX_DEPENDENTS,
     MAX_WALKED,
-    MOST_LOOKED_AT,
+    MOST_LOOKED_AT: MAX_PRUNABLE_SCAN,
     RESULT_PRUNED,
-    HOOK_EVERY: DEFAULT_EVERY,
+    HOOK_EVERY: DEFAULT_PROGRESS_STEP,
   };
   return [
     `local K = ${luaLiteral(values)}`,

@@ -14,7 +14,7 @@ import { perform } from '../../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../../core/operations/throttles.ts';
 import type { ClaimResult, StoreEvent } from '../../../core/ports/job-store.ts';
 import { closedWords } from '../../../core/ports/migration.ts';
-import { STRANGER_MEMORY_MS } from '../../../core/settings/settings.ts';
+import { UNREGISTERED_WORKER_TTL_MS } from '../../../core/settings/settings.ts';
 import { refuseDamaged, withoutDamaged } from '../tables/damaged-jobs.ts';
 import { SqliteMigrationRows } from '../tables/migration-rows.ts';
 import { performOnRecords } from '../tables/record-calls.ts';
@@ -127,7 +127,7 @@ export class Session {
     if (isMigrationCall(name))
       return performMove(this.#migrationRows, { name: migrationCall(name), argument }, moment.now);
     if (isRecordCall(name)) return performOnRecords(this.#records, name, argument, moment.now);
-    if (name === 'maintain') this.#table.forgetUnregisteredWorkers(moment.now - STRANGER_MEMORY_MS);
+    if (name === 'maintain') this.#table.forgetUnregisteredWorkers(moment.now - UNREGISTERED_WORKER_TTL_MS);
     const answer = perform(this.#table, name, argument as never, moment);
     if (name === 'claim') return withoutDamaged(this.#table, answer as ClaimResult, moment);
     refuseDamaged(name, answer);

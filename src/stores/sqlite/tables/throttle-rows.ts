@@ -4,7 +4,7 @@
  * Invariant: the column `ready` decides whether a job is parked. A row here that disagrees is stale.
  */
 import type { Job } from '../../../core/job/job.ts';
-import { MOST_NEEDS } from '../../../core/limits/resources.ts';
+import { MAX_NEEDS } from '../../../core/limits/resources.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 import type { JobRow } from './job-row.ts';
@@ -93,12 +93,12 @@ export class ThrottleRows {
     const last = this.#lastScan.get(queue) ?? { claim, from: start, to: start };
     const from = last.claim === claim ? last.from : last.to;
     const found = this.#needsBetween(from, end);
-    const to = found[MOST_NEEDS - 1] ?? start;
+    const to = found[MAX_NEEDS - 1] ?? start;
     if (from === start && to === start) this.#lastScan.delete(queue);
     else this.#lastScan.set(queue, { claim, from, to });
     // The scan reached the end: it continues from the start, up to where it began.
     const more = to === start && from !== start ? this.#needsBetween(start, `${from} `) : [];
-    return [...found, ...more].slice(0, MOST_NEEDS);
+    return [...found, ...more].slice(0, MAX_NEEDS);
   }
 
   /**
@@ -108,7 +108,7 @@ export class ThrottleRows {
   #needsBetween(after: string, before: string): string[] {
     const found: string[] = [];
     let last = after;
-    for (let scanned = 0; found.length < MOST_NEEDS && scanned < MAX_SCANNED; scanned += 1) {
+    for (let scanned = 0; found.length < MAX_NEEDS && scanned < MAX_SCANNED; scanned += 1) {
       const [isParked, ...row] = firstRow<readonly [number, ...ParkedRow]>(this.#nextNeeds, last, before) ?? [];
       const [address] = row;
       if (typeof address !== 'string') break;

@@ -1,7 +1,7 @@
 /** Rows of workers do not accumulate. */
 import { expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
-import { STRANGER_MEMORY_MS } from '../../../core/settings/settings.ts';
+import { UNREGISTERED_WORKER_TTL_MS } from '../../../core/settings/settings.ts';
 import { allRows, openDatabase } from '../engine/sqlite-database.ts';
 import { openSqliteStore } from '../open-sqlite-store.ts';
 
@@ -16,7 +16,7 @@ it('deletes the last claim of an unregistered worker after a year, and of no oth
   const { jobs } = store;
   const claim = (worker: string, now: number) =>
     jobs.claim({ worker, queues: ['q'], limit: 1, requestId: 'first' }, { now });
-  const beat = { host: 'h', pid: 1, queues: ['q'], leaseMs: 2 * STRANGER_MEMORY_MS, info: '{}' };
+  const beat = { host: 'h', pid: 1, queues: ['q'], leaseMs: 2 * UNREGISTERED_WORKER_TTL_MS, info: '{}' };
   await jobs.add(
     ['a', 'b', 'c'].map((id) => ({ id, queue: 'q', data: '{}' })),
     { now: NOW },
@@ -26,9 +26,9 @@ it('deletes the last claim of an unregistered worker after a year, and of no oth
   await claim('unregistered', NOW);
   await claim('newcomer', NOW + 1);
 
-  await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS - 1 });
+  await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS - 1 });
   expect(claimers(path)).toEqual(['known', 'newcomer', 'unregistered']);
-  await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS });
+  await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS });
   expect(claimers(path)).toEqual(['known', 'newcomer']);
 });
 
