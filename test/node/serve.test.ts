@@ -120,13 +120,13 @@ test('LONGHAUL_LISTEN and node.json are named as what they are when they let oth
   });
   expect(fromEnv).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('LONGHAUL_LISTEN 0.0.0.0 would let') as string,
+    stderr: expect.stringContaining('LONGHAUL_LISTEN 0.0.0.0 would accept') as string,
   });
   writeFileSync(join(bench.home, 'node.json'), '{"listen":["::"]}', { mode: 0o600 });
   const fromFile = spawnSync(process.execPath, words, { encoding: 'utf8' });
   expect(fromFile).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('"listen" in node.json :: would let') as string,
+    stderr: expect.stringContaining('"listen" in node.json :: would accept') as string,
   });
 });
 
@@ -155,7 +155,10 @@ test.runIf(hasRedis)('A weak Redis is told of, and refused with --strict.', asyn
   onTestFinished(() => redis.stop());
   const bench = aNewHome();
   const strict = bench.run('serve', '--port', '0', '--store', redis.url, '--strict');
-  expect(strict).toMatchObject({ code: 2, output: expect.stringMatching(/--strict refuses this store: .*appendfsync is no/) as string });
+  expect(strict).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/--strict refuses this store: .*appendfsync is no/) as string,
+  });
   const node = await bench.serve(['--store', redis.url]);
   await node.says(/warning: appendfsync is no/);
   expect((await get(await urlOf(node), '/readyz')).status).toBe(200);
