@@ -40,7 +40,7 @@ async function main() {
   makeQueues(home, { logBytes: logMB * 2 ** 20, runningJobs });
   const startedAt = Date.now();
   const longhaul = await connect(home);
-  const ended = await endJobs(longhaul, jobs, say);
+  const ended = await endJobs(longhaul, jobs, print);
   await longhaul.close();
   print(`${jobs.toLocaleString('en')} jobs have ended, after ${Math.round((Date.now() - startedAt) / 1_000)} s`);
   const node = await startNode(home);
