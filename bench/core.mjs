@@ -1,28 +1,28 @@
 /**
- * `npm run bench -- core`: Longhaul against its peers, side by side in one run.
+ * `npm run bench -- core`: Longhaul and its peers, side by side in one run.
  *
- *   --quick              small sizes, one round: to see that everything works, not for figures
- *   --only redis|sqlite  one store of Longhaul's
- *   --part <name …>      some measurements: add, bulk, work1, work100, pickup, pickupInside, bytes, claim, finished, heartbeats
- *   --rounds <n>         default 3; a figure is the median of the rounds
- *   --json               the rows as JSON, alone on stdout
- *   --write              puts the table into docs/benchmarks.md
+ *   --quick              small sizes, one round: a functional check, not a measurement
+ *   --only redis|sqlite  one store of Longhaul
+ *   --part <name …>      only these measurements: add, bulk, work1, work100, pickup, pickupInside, bytes, claim, finished, heartbeats
+ *   --rounds <n>         number of rounds (default 3); a figure is the median of the rounds
+ *   --json               print only the rows as JSON to stdout
+ *   --write              write the table to docs/benchmarks.md
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { contenders, isOurs } from './frame/contenders.mjs';
-import { openArena } from './frame/environment.mjs';
+import { openEnvironment } from './frame/environment.mjs';
 import { createFigures } from './frame/figures.mjs';
 import { isBusy, machineFacts } from './frame/machine.mjs';
 import { report } from './frame/report.mjs';
 import { inTurns } from './frame/rounds.mjs';
 import { toRows } from './frame/rows.mjs';
-import { reaches } from './reaches.mjs';
 import { bytes } from './suites/bytes.mjs';
 import { pickup } from './suites/pickup.mjs';
 import { rates } from './suites/rates.mjs';
 import { scale } from './suites/scale.mjs';
+import { targets } from './targets.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const measurements = [...rates, ...pickup, ...bytes, ...scale];
@@ -54,36 +54,41 @@ const quick = {
 
 async function main() {
   const redisPath = process.env.LONGHAUL_REDIS_SERVER ?? 'redis-server';
-  const arena = await openArena({ redisPath, parent: join(root, 'node_modules', '.cache', 'longhaul', 'bench') });
-  const facts = await machineFacts({ ...arena, root });
+  const environment = await openEnvironment({
+    redisPath,
+    parent: join(root, 'node_modules', '.cache', 'longhaul', 'bench'),
+  });
+  const facts = await machineFacts({ ...environment, root });
   const figures = createFigures();
   let isProvisional = false;
   for (const each of options.measurements) {
     isProvisional = (await isBusy()) || isProvisional;
-    await measure(each, { arena, figures });
+    await measure(each, { environment, figures });
   }
-  await arena.close();
-  const specs = reaches(options).filter(({ measure: name }) => options.parts.has(name.split('.')[0]));
+  await environment.close();
+  const specs = targets(options).filter(({ measure: name }) => options.parts.has(name.split('.')[0]));
   const rows = toRows(specs, figures);
-  report({ rows, figures, facts, options, isProvisional, root, say });
+  report({ rows, figures, facts, options, isProvisional, root, print });
   return rows.some((row) => row.void) ? 1 : 0;
 }
 
-async function measure({ part, title, names, isSteady, once }, { arena, figures }) {
-  say(`${title} …`);
+async function measure({ part, title, names, isSteady, once }, { environment, figures }) {
+  print(`${title} …`);
   const onRedis = (name) => contenders[name].store === 'redis';
   await inTurns({
     names: names.filter((name) => options.names.includes(name)),
-    // What hardly varies, or takes minutes to fill, is measured once.
+    // A measurement that hardly varies, or takes minutes to prepare, runs once.
     rounds: isSteady ? 1 : options.rounds,
     figures: figures.section(part),
-    say,
+    print,
     once: (name) =>
-      arena.withPlace(name, (place) => once(place, options.sizes, { redis: arena.redis, isRedis: onRedis(name) })),
+      environment.withPlace(name, (place) =>
+        once(place, options.sizes, { redis: environment.redis, isRedis: onRedis(name) }),
+      ),
   });
 }
 
-function readArguments() {
+function parseArguments() {
   const { values } = parseOptionsOrExit(import.meta.url, {
     options: {
       quick: { type: 'boolean', default: false },
@@ -109,10 +114,10 @@ function readArguments() {
   };
 }
 
-/** All the peers: each store of Longhaul's is held against the fastest of any kind. */
+/** Returns the chosen stores of Longhaul and all peers: each store is compared with the fastest peer of any kind. */
 const namesFor = (stores) =>
   Object.keys(contenders).filter((name) => !isOurs(name) || stores.includes(contenders[name].store));
 
-const options = readArguments();
-const say = options.json ? (line) => console.error(line) : (line) => console.log(line);
+const options = parseArguments();
+const print = options.json ? (line) => console.error(line) : (line) => console.log(line);
 process.exitCode = await main();

@@ -1,8 +1,8 @@
 /**
- * The one driver: what is done to a contender's session, the same for all, and how it is timed.
+ * The driver: the actions on a contender's session and their timing, the same for all contenders.
  *
- * It must never know which contender it drives. A time ends when the last job is *settled* in the store, as far as
- * the contender can tell, and a run whose jobs were not each handled once is void.
+ * It never knows which contender it drives. A measurement ends when the last job is *settled* in the store, as far as the
+ * contender can tell. A run in which a job was not handled exactly once is void.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './frame/arrivals.mjs';
@@ -17,7 +17,7 @@ const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 const jobData = (n) => ({ n, to: 'someone@example.org', subject: 'Your report is ready' });
 const rate = (count, startedAt) => count / ((nowMs() - startedAt) / 1_000);
 
-/** Jobs a second when `inFlight` callers each add one job after the other. */
+/** Measures jobs a second with `inFlight` callers that each add one job after another. */
 export async function add(session, { count, inFlight }) {
   await addOneByOne(session, { name: warmUpQueue, count: warmUpJobs, inFlight });
   await session.ready(queue);
@@ -28,13 +28,13 @@ export async function add(session, { count, inFlight }) {
 
 async function addOneByOne(session, { name, count, inFlight }) {
   let next = 0;
-  const lane = async () => {
+  const addNext = async () => {
     while (next < count) await session.add(name, jobData(next++));
   };
-  await Promise.all(Array.from({ length: inFlight }, lane));
+  await Promise.all(Array.from({ length: inFlight }, addNext));
 }
 
-/** Jobs a second when one caller adds a thousand at a time. */
+/** Measures jobs a second with one caller that adds a thousand at a time. */
 export async function addBulk(session, { count }) {
   await addInBulk(session, { name: warmUpQueue, count: warmUpJobs });
   await session.ready(queue);
@@ -53,13 +53,13 @@ async function addInBulk(session, { name, count }) {
   }
 }
 
-/** Makes the jobs that another process will work off, or whose bytes are counted. */
+/** Adds the jobs that another process runs, or whose bytes are counted. */
 export async function fill(session, { count }) {
   await addInBulk(session, { name: queue, count });
   return {};
 }
 
-/** Jobs a second of one worker that finds `count` jobs waiting; each must be handled once. */
+/** Measures jobs a second of one worker with `count` waiting jobs; each must be handled exactly once. */
 export async function work(session, { count, concurrency }) {
   await addInBulk(session, { name: warmUpQueue, count: warmUpJobs });
   await workOff(session, { name: warmUpQueue, count: warmUpJobs, concurrency });
@@ -76,11 +76,11 @@ async function workOff(session, { name, count, concurrency }) {
   await worker.stop();
   handled.check();
   const done = await session.countDone(name);
-  if (done !== count) throw new Error(`${count} jobs were handled, but the store says that ${done} are done`);
+  if (done !== count) throw new Error(`${count} jobs were handled, but ${done} are done in the store`);
   return result;
 }
 
-/** Waits for the jobs of `send`, here or in another process; answers how long each took from the call to its handler. */
+/** Waits for the jobs of `send`, in this or another process; returns the latencies from the call to the handler. */
 export async function listen(session, { count, discard, onReady }) {
   const [handled, latencies] = [exactly(count), []];
   const handler = async ({ n, sentAtMs }) => {
@@ -97,8 +97,8 @@ export async function listen(session, { count, discard, onReady }) {
 }
 
 /**
- * Adds jobs by a timetable that waits for no reply (an open loop), so that a slow pick-up cannot slow the arrivals
- * that would have shown it. The timetable is the same for all.
+ * Adds jobs at fixed arrival times without waiting for replies (an open loop), so that a slow pick-up cannot delay the
+ * arrivals that would have shown it. The arrival times are the same for all contenders.
  */
 export async function send(session, { count, everyMs }) {
   await session.ready(queue);
@@ -115,7 +115,7 @@ export async function send(session, { count, everyMs }) {
   return { lateMs: percentiles(lateness).p99 };
 }
 
-/** Both ends in one process. */
+/** Producer and worker in one process. */
 export async function sendAndListen(session, { count, discard, everyMs }) {
   let onReady = () => {};
   const isReady = new Promise((resolve) => (onReady = resolve));

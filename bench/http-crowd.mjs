@@ -1,8 +1,8 @@
 /**
- * Connections that only take up room, as a process of its own: `node http-crowd.mjs <port> <how many>`.
+ * Opens many connections, in a process of its own: `node http-crowd.mjs <port> <count>`.
  *
- * Most are idle after one request; one of twenty sends its headers so slowly that the server must hang up, and one of two
- * hundred follows the events. Whoever is hung up on comes back. Says how many there are, a line of JSON a second.
+ * Most are idle after one request. One of twenty sends its headers so slowly that the server must close it, and one of two
+ * hundred follows the events. A closed connection is opened again. Prints the counts as a line of JSON a second.
  */
 import { connect } from 'node:net';
 
@@ -20,13 +20,13 @@ const dripping = new Set();
 let hungUp = 0;
 let refused = 0;
 
-function enter(kind) {
+function openConnection(kind) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    let isIn = false;
+    let isConnected = false;
     socket.on('error', () => undefined);
     socket.once('connect', () => {
-      isIn = true;
+      isConnected = true;
       open.add(socket);
       socket.write(kinds[kind]);
       socket.resume();
@@ -36,9 +36,9 @@ function enter(kind) {
     socket.once('close', () => {
       open.delete(socket);
       dripping.delete(socket);
-      if (isIn) hungUp += 1;
+      if (isConnected) hungUp += 1;
       else refused += 1;
-      setTimeout(() => void enter(kind), 100);
+      setTimeout(() => void openConnection(kind), 100);
       resolve();
     });
   });
@@ -46,8 +46,8 @@ function enter(kind) {
 
 const kindOf = (number) => (number % 20 === 0 ? 'slow' : number % 200 === 1 ? 'stream' : 'idle');
 for (let number = 0; number < count; number += atOnce) {
-  const group = Array.from({ length: Math.min(atOnce, count - number) }, (_, place) => kindOf(number + place));
-  await Promise.all(group.map(enter));
+  const group = Array.from({ length: Math.min(atOnce, count - number) }, (_, index) => kindOf(number + index));
+  await Promise.all(group.map(openConnection));
 }
 setInterval(() => dripping.forEach((socket) => socket.write('x')), dripEveryMs);
 setInterval(

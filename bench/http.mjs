@@ -1,9 +1,11 @@
 /**
- * `npm run bench -- http`: a node by HTTP. Rates of add, find and list; then how long an add takes at 200 a second while
- * 10,000 connections take up room, some of them with headers that never end.
+ * `npm run bench -- http`: the HTTP API of a node. Rates of add, find and list; then the latency of an add at 200 a second
+ * with 10,000 open connections, some of them with headers that never end.
  *
- *   --connections N  --seconds N   another crowd, another time      --quick   1,000 for 5 s, and small rates
- *   --json           the figures on stdout and nothing else there
+ *   --connections N  number of connections (default 10,000)
+ *   --seconds N      duration of the adds (default 30)
+ *   --quick          1,000 connections for 5 s, and fewer calls
+ *   --json           print only the figures as JSON to stdout
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,13 +27,13 @@ const { values } = parseOptionsOrExit(import.meta.url, {
   },
   numbers: ['connections', 'seconds'],
 });
-const say = values.json ? console.error : console.log;
+const print = values.json ? console.error : console.log;
 const connections = Number(values.connections ?? (values.quick ? 1_000 : 10_000));
 const seconds = Number(values.seconds ?? (values.quick ? 5 : 30));
 const inFlight = 64;
 const calls = values.quick ? 500 : 10_000;
 const perSecond = 200;
-const reaches = { addP99Ms: 250, rssMB: 300 };
+const targets = { addP99Ms: 250, rssMB: 300 };
 
 async function main() {
   const isProvisional = await isBusy();
@@ -41,22 +43,22 @@ async function main() {
     const rssBefore = rssOf(node.pid);
     const crowd = await startCrowd(node.port);
     const rssWithCrowd = rssOf(node.pid);
-    const adds = await addSteadily(node.port);
+    const adds = await addAtSteadyRate(node.port);
     const figures = {
       rates,
       crowd: crowd.last(),
       adds,
-      rssMB: { before: rssBefore, withCrowd: rssWithCrowd, during: rssOf(node.pid), most: mostRssOf(node.pid) },
+      rssMB: { before: rssBefore, withCrowd: rssWithCrowd, during: rssOf(node.pid), most: peakRssOf(node.pid) },
       isProvisional,
     };
     await crowd.stop();
-    tell(figures);
+    printFigures(figures);
   } finally {
     await node.stop();
   }
 }
 
-/** Calls a second with so many under way at once, each over a connection that is kept. */
+/** Measures calls a second with a fixed number in flight, over kept-alive connections. */
 async function measureRates(port) {
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
   const rate = async (make, times = calls) => {
@@ -81,8 +83,8 @@ async function measureRates(port) {
   return rates;
 }
 
-/** Each add has its time, and is late from then on, whatever the ones before it did. */
-async function addSteadily(port) {
+/** Starts each add at its scheduled time, and measures latency from that time, however long earlier adds take. */
+async function addAtSteadyRate(port) {
   const agent = new Agent({ keepAlive: true });
   const took = [];
   const errors = [];
@@ -134,7 +136,7 @@ function call(port, { agent, method, path, body }) {
   });
 }
 
-/** Resolved when all are connected. */
+/** Resolves when all connections are open. */
 async function startCrowd(port) {
   const program = fileURLToPath(new URL('http-crowd.mjs', import.meta.url));
   const child = spawn(process.execPath, [program, String(port), String(connections)], {
@@ -144,7 +146,7 @@ async function startCrowd(port) {
   const lines = createInterface({ input: child.stdout });
   lines.on('line', (line) => (last = JSON.parse(line)));
   for (let waited = 0; last.open < connections * 0.99; waited += 1) {
-    if (waited > 120) throw new Error(`only ${last.open} of ${connections} came in`);
+    if (waited > 120) throw new Error(`only ${last.open} of ${connections} connections opened`);
     await sleep(500);
   }
   return {
@@ -161,24 +163,24 @@ const statusOf = (pid, name) =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024,
   );
 const rssOf = (pid) => statusOf(pid, 'VmRSS');
-const mostRssOf = (pid) => statusOf(pid, 'VmHWM');
+const peakRssOf = (pid) => statusOf(pid, 'VmHWM');
 
-function tell(figures) {
+function printFigures(figures) {
   const { rates, crowd, adds, rssMB, isProvisional } = figures;
   const isReached =
-    adds.errors === 0 && adds.p99 < reaches.addP99Ms && rssMB.most < reaches.rssMB && crowd.open > connections * 0.9;
-  if (isProvisional) say('PROVISIONAL: something else was running on this machine.');
-  say(`calls a second, ${inFlight} under way: add ${rates.add}, find ${rates.find}, list of 50 ${rates.list}`);
-  say(
-    `crowd of ${connections}: ${crowd.open} open, ${crowd.slow} of them slow, ${crowd.hungUp} hung up on and back again`,
+    adds.errors === 0 && adds.p99 < targets.addP99Ms && rssMB.most < targets.rssMB && crowd.open > connections * 0.9;
+  if (isProvisional) print('PROVISIONAL: something else was running on this machine.');
+  print(`calls a second, ${inFlight} in flight: add ${rates.add}, find ${rates.find}, list of 50 ${rates.list}`);
+  print(
+    `${connections} connections: ${crowd.open} open, ${crowd.slow} of them slow, ${crowd.hungUp} closed by the server and reopened`,
   );
-  say(
-    `${adds.count} adds at ${perSecond}/s: ${adds.errors} errors${adds.first === null ? '' : ` (${adds.first})`}, p50 ${adds.p50} ms, p99 ${adds.p99} ms, most ${adds.most} ms`,
+  print(
+    `${adds.count} adds at ${perSecond}/s: ${adds.errors} errors${adds.first === null ? '' : ` (${adds.first})`}, p50 ${adds.p50} ms, p99 ${adds.p99} ms, max ${adds.most} ms`,
   );
-  say(
-    `RSS of the node: ${rssMB.before} MB before, ${rssMB.withCrowd} MB with the crowd, ${rssMB.during} MB during, ${rssMB.most} MB at most`,
+  print(
+    `RSS of the node: ${rssMB.before} MB before, ${rssMB.withCrowd} MB with all connections, ${rssMB.during} MB during the adds, ${rssMB.most} MB peak`,
   );
-  say(`no error, p99 < ${reaches.addP99Ms} ms, RSS < ${reaches.rssMB} MB: ${isReached ? 'reached' : 'MISSED'}`);
+  print(`no error, p99 < ${targets.addP99Ms} ms, RSS < ${targets.rssMB} MB: ${isReached ? 'reached' : 'MISSED'}`);
   if (values.json) process.stdout.write(`${JSON.stringify({ ...figures, isReached }, null, 2)}\n`);
 }
 

@@ -1,8 +1,10 @@
 /**
- * `npm run bench -- relay`: a large file from one node to another over the loopback, beside curl sending the same file to a
- * plain file server; and small jobs a second.
+ * `npm run bench -- relay`: the relay of a large file between two nodes over the loopback, compared with curl and a plain
+ * file server; and small jobs a second.
  *
- *   --size MB   another size (default 1000)      --quick   100 MB and few jobs      --json   the figures alone
+ *   --size MB   size of the file (default 1000)
+ *   --quick     100 MB and few jobs
+ *   --json      print only the figures as JSON
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,13 +27,13 @@ const { values } = parseOptionsOrExit(import.meta.url, {
   },
   numbers: ['size'],
 });
-const say = values.json ? console.error : console.log;
+const print = values.json ? console.error : console.log;
 const megabytes = Number(values.size ?? (values.quick ? 100 : 1_000));
 const smallJobs = values.quick ? 100 : 1_000;
 const cli = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
-/** A few lines of sh stand between: when this process ends, in whatever way, they see it and end the node. */
-const keeper = '"$@" </dev/null & pid=$!; echo "pid $pid"; read -r _; kill "$pid"; wait "$pid"';
-const reach = { ratio: 0.6, rssMB: 64 };
+/** A shell between this process and the node: when this process ends, its stdin closes and it ends the node. */
+const supervisor = '"$@" </dev/null & pid=$!; echo "pid $pid"; read -r _; kill "$pid"; wait "$pid"';
+const target = { ratio: 0.6, rssMB: 64 };
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-relay-'));
 const nodes = [];
@@ -44,10 +46,10 @@ try {
   const to = `http://127.0.0.1:${receiver.port}/q/films`;
   const rssBefore = [sender, receiver].map(({ pid }) => rss(pid, 'VmRSS'));
   const id = longhaul(sender, 'add', to, '--attach', file).trim();
-  const relay = await timeOfRelay(sender, id);
-  const rssMB = [sender, receiver].map(({ pid }, place) => Math.round(rss(pid, 'VmHWM') - rssBefore[place]));
+  const relay = await timeRelay(sender, id);
+  const rssMB = [sender, receiver].map(({ pid }, index) => Math.round(rss(pid, 'VmHWM') - rssBefore[index]));
   const rate = await timeSmall(sender, to);
-  tell({
+  printFigures({
     megabytes,
     curlMBs: megabytes / curl,
     relayMBs: megabytes / relay,
@@ -67,7 +69,7 @@ function makeFile() {
   return path;
 }
 
-/** To a server that writes the body to a file, and that to the disk, as a node does. */
+/** Measures an upload to a server that writes the body to a file and syncs it, as a node does. */
 async function timeCurl(file) {
   const server = createServer((request, response) => {
     const received = createWriteStream(join(folder, 'received'), { flush: true });
@@ -91,8 +93,8 @@ async function startNode(name) {
   const home = join(folder, name);
   mkdirSync(home, { mode: 0o700 });
   writeFileSync(join(home, 'node.json'), '{"allowDestinations":["127.0.0.1"]}', { mode: 0o600 });
-  const words = [process.execPath, cli, 'serve', '--home', home, '--port', '0', '--log-format', 'pretty'];
-  const child = spawn('sh', ['-c', keeper, 'keeper', ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const command = [process.execPath, cli, 'serve', '--home', home, '--port', '0', '--log-format', 'pretty'];
+  const child = spawn('sh', ['-c', supervisor, 'supervisor', ...command], { stdio: ['pipe', 'pipe', 'inherit'] });
   const stop = async () => {
     child.stdin.end();
     await once(child, 'exit');
@@ -107,15 +109,15 @@ async function startNode(name) {
   throw new Error(`${name} did not start`);
 }
 
-function longhaul({ home }, ...words) {
-  return execFileSync(process.execPath, [cli, ...words, '--home', home], {
+function longhaul({ home }, ...args) {
+  return execFileSync(process.execPath, [cli, ...args, '--home', home], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
 }
 
-/** From its claim to its end, by its own history: the upload to the sender is not counted. */
-async function timeOfRelay({ port }, id) {
+/** Returns the time from claim to end, from the history of the job: the upload to the sender is not counted. */
+async function timeRelay({ port }, id) {
   for (;;) {
     const job = await (await fetch(`http://127.0.0.1:${port}/api/jobs/${id}`)).json();
     if (job.state === 'done') break;
@@ -146,15 +148,15 @@ function rss(pid, field) {
   return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 }
 
-function tell(figures) {
+function printFigures(figures) {
   if (values.json) return console.log(JSON.stringify(figures));
   const { curlMBs, relayMBs, ratio, rssMB, jobsPerSecond, isProvisional } = figures;
-  say(
+  print(
     `${megabytes} MB: curl to a file server ${curlMBs.toFixed(0)} MB/s, relay ${relayMBs.toFixed(0)} MB/s: ${ratio.toFixed(2)} ×`,
   );
-  say(`memory: sender + ${rssMB[0]} MB, receiver + ${rssMB[1]} MB; small jobs: ${jobsPerSecond.toFixed(0)} a second`);
-  const isReached = ratio >= reach.ratio && rssMB.every((each) => each <= reach.rssMB);
-  say(
-    `≥ ${reach.ratio} ×, RSS + ≤ ${reach.rssMB} MB: ${isReached ? 'reached' : 'MISSED'}${isProvisional ? ' (the machine is busy)' : ''}`,
+  print(`memory: sender + ${rssMB[0]} MB, receiver + ${rssMB[1]} MB; small jobs: ${jobsPerSecond.toFixed(0)} a second`);
+  const isReached = ratio >= target.ratio && rssMB.every((each) => each <= target.rssMB);
+  print(
+    `≥ ${target.ratio} ×, RSS + ≤ ${target.rssMB} MB: ${isReached ? 'reached' : 'MISSED'}${isProvisional ? ' (the machine is busy)' : ''}`,
   );
 }

@@ -1,12 +1,15 @@
 /**
- * `npm run bench -- retention`: a store that is kept at its size while jobs go through it, and how long a settlement takes
- * meanwhile, beside the same store that keeps everything.
+ * `npm run bench -- retention`: the size of a store with retention under load, and the latency of its settlements compared
+ * with the same store without retention.
  *
- *   --quick   30,000 jobs instead of 1,000,000      --only redis|sqlite      --json   the rows alone
+ *   --quick              30,000 jobs instead of 1,000,000
+ *   --only redis|sqlite  one store
+ *   --json               print only the rows as JSON
  *
- * Two stores of a kind take turns, round by round, under a steady load of two fifths of what the first pass through the
- * plain one could do: a store that has more work than it can do makes everybody wait, with retention or without. In each the same lanes claim jobs by the store's port and settle them
- * one by one; in one of them retention runs by the loop of every process that works, only more often. Every figure of latency is of single settlements.
+ * Two stores of a kind take turns, round by round, under a steady load of two fifths of the rate that the store without
+ * retention reached: in an overloaded store everything waits, with or without retention. In each, the same workers claim
+ * jobs through the port and settle them one by one. In one of them retention runs in the maintenance loop of a worker
+ * process, only more often. Every latency is that of a single settlement.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -27,17 +30,17 @@ const { values } = parseOptionsOrExit(import.meta.url, {
   },
   choices: { only: ['redis', 'sqlite'] },
 });
-const say = values.json ? console.error : console.log;
+const print = values.json ? console.error : console.log;
 const total = values.quick ? 30_000 : 1_000_000;
 const kept = values.quick ? 5_000 : 50_000;
 const rounds = values.quick ? 4 : 6;
-/** Of the store without retention, which grows: enough for a 99th percentile. */
+/** Jobs for the store without retention, which grows: enough for a 99th percentile. */
 const withoutTotal = Math.min(total, 150_000);
-const lanes = 16;
+const workers = 16;
 const batch = 20;
 const everyMs = 250;
 const loadShare = 0.4;
-const reach = { p99: 1.2, size: 1.2 };
+const targets = { p99: 1.2, size: 1.2 };
 const queue = 'bench';
 const durability = { sqlite: 'synchronous = FULL', redis: 'appendfsync everysec' };
 
@@ -54,7 +57,7 @@ try {
       await redis.stop();
     }
   }
-  if (isProvisional) say('PROVISIONAL: something else was running on this machine.');
+  if (isProvisional) print('PROVISIONAL: something else was running on this machine.');
   if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -68,7 +71,7 @@ function sqliteStores() {
   };
 }
 
-/** The sum of what the ended jobs' texts take up: the memory of the server is of both stores together. */
+/** The size of the ended jobs' texts: the memory of the server belongs to both stores together. */
 function redisStores({ port }) {
   return {
     open: (name) => connect(`redis://127.0.0.1:${port}?namespace=${name}`),
@@ -77,41 +80,41 @@ function redisStores({ port }) {
 }
 
 async function measure(kind, stores) {
-  say(`${kind}: ${total.toLocaleString('en')} jobs, ${kept.toLocaleString('en')} kept (${durability[kind]})`);
-  const [plain, tidy] = [await openSide(stores, 'plain', null), await openSide(stores, 'tidy', kept)];
+  print(`${kind}: ${total.toLocaleString('en')} jobs, ${kept.toLocaleString('en')} kept (${durability[kind]})`);
+  const [plain, pruned] = [await openStore(stores, 'plain', null), await openStore(stores, 'pruned', kept)];
   try {
-    // Once through, so that what is left of the first jobs is not taken for growth.
+    // A first pass, so that fixed costs of the first jobs do not count as growth.
     const startedAt = performance.now();
     await pass(plain, 2 * kept, Number.POSITIVE_INFINITY);
     const rate = ((2 * kept) / (performance.now() - startedAt)) * loadShare;
-    await pass(tidy, 2 * kept, Number.POSITIVE_INFINITY);
-    say(`  a load of ${Math.round(rate * 1_000).toLocaleString('en')} jobs a second`);
-    for (const side of [plain, tidy]) side.took.length = 0;
-    await settleDown(tidy);
-    const sizeBefore = await stores.bytes('tidy', tidy.longhaul);
+    await pass(pruned, 2 * kept, Number.POSITIVE_INFINITY);
+    print(`  a load of ${Math.round(rate * 1_000).toLocaleString('en')} jobs a second`);
+    for (const side of [plain, pruned]) side.took.length = 0;
+    await pruneAll(pruned);
+    const sizeBefore = await stores.bytes('pruned', pruned.longhaul);
     for (let round = 0; round < rounds; round += 1) {
-      const order = round % 2 === 0 ? [plain, tidy] : [tidy, plain];
-      for (const side of order) await pass(side, Math.ceil((side === tidy ? total : withoutTotal) / rounds), rate);
+      const order = round % 2 === 0 ? [plain, pruned] : [pruned, plain];
+      for (const side of order) await pass(side, Math.ceil((side === pruned ? total : withoutTotal) / rounds), rate);
     }
-    await settleDown(tidy);
-    return rowsOf(kind, { plain, tidy, sizeBefore, sizeAfter: await stores.bytes('tidy', tidy.longhaul) });
+    await pruneAll(pruned);
+    return rowsOf(kind, { plain, pruned, sizeBefore, sizeAfter: await stores.bytes('pruned', pruned.longhaul) });
   } finally {
-    for (const { longhaul } of [plain, tidy]) await longhaul.close();
+    for (const { longhaul } of [plain, pruned]) await longhaul.close();
   }
 }
 
-async function openSide(stores, name, count) {
+async function openStore(stores, name, count) {
   const longhaul = await stores.open(name);
   await longhaul.queue(queue).configure({ retention: { done: { for: null, count } } });
-  return { longhaul, took: [], troubles: [], isTidy: count !== null, most: 0 };
+  return { longhaul, took: [], errors: [], isPruned: count !== null, most: 0 };
 }
 
-/** So many jobs through the store, at the most so many in a millisecond. */
+/** Runs `count` jobs through the store, at most `rate` a millisecond. */
 async function pass(side, count, rate) {
   const pace = pacer(rate);
-  const stop = side.isTidy ? keepTidy(side) : () => {};
+  const stop = side.isPruned ? runRetention(side) : () => {};
   let left = count;
-  const lane = async () => {
+  const work = async () => {
     while (left > 0) {
       const size = Math.min(batch, left);
       left -= size;
@@ -119,13 +122,13 @@ async function pass(side, count, rate) {
       await settleSome(side, size, pace);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: workers }, work));
   for (let more = true; more; ) more = (await settleSome(side, batch, pace)) > 0;
   stop();
-  if (side.troubles.length > 0) throw side.troubles[0];
+  if (side.errors.length > 0) throw side.errors[0];
 }
 
-/** Answers how to wait for one's turn. */
+/** Returns a function that waits for the next slot of the rate. */
 function pacer(rate) {
   const startedAt = performance.now();
   let given = 0;
@@ -148,32 +151,39 @@ async function settleSome({ longhaul, took }, limit, pace) {
   return claimed.jobs.length;
 }
 
-/** The very loop of every process that works; and somebody who looks how many there are. */
-function keepTidy(side) {
-  const onTrouble = (error) => side.troubles.push(error);
-  const upkeep = startMaintenance(side.longhaul.store, onTrouble, everyMs);
-  const look = async () => {
+/** Runs the maintenance loop of a worker process, and samples the number of done jobs. */
+function runRetention(side) {
+  const onError = (error) => side.errors.push(error);
+  const maintenance = startMaintenance(side.longhaul.store, onError, everyMs);
+  const sample = async () => {
     side.most = Math.max(side.most, (await side.longhaul.queue(queue).count()).done);
   };
-  const timer = setInterval(() => void look().catch(onTrouble), everyMs);
+  const timer = setInterval(() => void sample().catch(onError), everyMs);
   return () => {
-    upkeep.stop();
+    maintenance.stop();
     clearInterval(timer);
   };
 }
 
-async function settleDown({ longhaul }) {
+async function pruneAll({ longhaul }) {
   while ((await longhaul.maintain()).more);
   const { done } = await longhaul.queue(queue).count();
-  if (done > kept) throw new Error(`${kept} jobs should be kept, and ${done} are`);
+  if (done > kept) throw new Error(`${kept} jobs should be kept, but ${done} are`);
 }
 
-function rowsOf(kind, { plain, tidy, sizeBefore, sizeAfter }) {
+function rowsOf(kind, { plain, pruned, sizeBefore, sizeAfter }) {
   const against = 'the same store without retention';
   return [
-    row({ row: `settle p50, ${kind}`, ours: at(tidy, 0.5), peer: at(plain, 0.5), unit: 'ms', against }, kind),
+    row({ row: `settle p50, ${kind}`, ours: at(pruned, 0.5), peer: at(plain, 0.5), unit: 'ms', against }, kind),
     row(
-      { row: `settle p99, ${kind}`, ours: at(tidy, 0.99), peer: at(plain, 0.99), unit: 'ms', against, most: reach.p99 },
+      {
+        row: `settle p99, ${kind}`,
+        ours: at(pruned, 0.99),
+        peer: at(plain, 0.99),
+        unit: 'ms',
+        against,
+        most: targets.p99,
+      },
       kind,
     ),
     row(
@@ -182,13 +192,13 @@ function rowsOf(kind, { plain, tidy, sizeBefore, sizeAfter }) {
         ours: sizeAfter,
         peer: sizeBefore,
         unit: 'bytes',
-        against: 'itself before them',
-        most: reach.size,
+        against: 'itself before',
+        most: targets.size,
       },
       kind,
     ),
     row(
-      { row: `most done jobs at once, ${kind}`, ours: tidy.most, peer: kept, unit: 'jobs', against: 'what is kept' },
+      { row: `most done jobs at once, ${kind}`, ours: pruned.most, peer: kept, unit: 'jobs', against: 'the limit' },
       kind,
     ),
   ];
@@ -205,7 +215,7 @@ function row({ most, ...given }, kind) {
   };
   const figure = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2));
   const verdict = made.ok === null ? '' : made.ok ? `  reached (${made.reach})` : `  NOT reached (${made.reach})`;
-  say(
+  print(
     `  ${made.row}: ${figure(made.ours)} ${made.unit}, ${made.against} ${figure(made.peer)}: ${ratio.toFixed(2)} ×${verdict}`,
   );
   return made;

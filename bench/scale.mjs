@@ -1,7 +1,7 @@
 /**
- * Questions of size that are put to Longhaul alone, by its store's port, in the process of a side.
+ * Measurements of Longhaul alone at large sizes, through the port of its store, in the process of a side.
  *
- * The number of waiting jobs is kept as it is while claims are timed: what was claimed is settled and added again.
+ * The number of waiting jobs stays constant while claims are timed: claimed jobs are settled and new ones added.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,14 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const queue = 'bench';
 const batch = 1_000;
 const claims = { one: 200, hundred: 30 };
-const looks = 20;
+const reads = 20;
 const deepPages = 20;
 const settleInMs = 2_000;
 
-/** Median milliseconds of a claim of one job, and of a hundred. */
+/** Measures the median milliseconds of a claim of one job and of a hundred. */
 export async function claimCost({ longhaul }, { waiting }) {
   await addMany(longhaul, waiting);
-  // Code that has just been loaded is slow, whatever the number of jobs.
+  // Warms up: newly loaded code is slow, whatever the number of jobs.
   await medianClaim(longhaul, { limit: 100, times: claims.hundred });
   return {
     one: await medianClaim(longhaul, { limit: 1, times: claims.one }),
@@ -37,7 +37,7 @@ async function medianClaim(longhaul, { limit, times }) {
   return took.toSorted((a, b) => a - b)[Math.floor(times / 2)];
 }
 
-/** The slowest of many looks in milliseconds, once so many jobs are done. */
+/** The slowest of many reads in milliseconds, once so many jobs are done. */
 export async function finishedCost({ longhaul }, { finished }) {
   await longhaul.queue(queue).configure({ retention: { done: { for: null, count: null } } });
   for (let done = 0; done < finished; done += batch) {
@@ -45,21 +45,21 @@ export async function finishedCost({ longhaul }, { finished }) {
     await settle(longhaul, await claim(longhaul, batch));
   }
   const { done } = await longhaul.queue(queue).count();
-  if (done !== finished) throw new Error(`${finished} jobs should be done, and ${done} are`);
+  if (done !== finished) throw new Error(`${finished} jobs should be done, but ${done} are`);
   const { jobs } = longhaul.store;
-  const lists = [{}, { queue }, { queue, state: 'done' }, { state: 'done' }, { queue, name: 'nobody has this name' }];
-  const took = [await deepLook(jobs)];
-  for (const query of lists) took.push(await slowestLook(() => jobs.list({ order: 'newest', limit: 50, ...query })));
-  return { list: Math.max(...took), count: await slowestLook(() => jobs.count()) };
+  const lists = [{}, { queue }, { queue, state: 'done' }, { state: 'done' }, { queue, name: 'no such name' }];
+  const took = [await slowestPage(jobs)];
+  for (const query of lists) took.push(await slowestRead(() => jobs.list({ order: 'newest', limit: 50, ...query })));
+  return { list: Math.max(...took), count: await slowestRead(() => jobs.count()) };
 }
 
-async function slowestLook(look) {
+async function slowestRead(read) {
   const took = [];
-  for (let time = 0; time < looks; time += 1) took.push(await timed(look));
+  for (let time = 0; time < reads; time += 1) took.push(await timed(read));
   return Math.max(...took);
 }
 
-async function deepLook(jobs) {
+async function slowestPage(jobs) {
   let [after, slowest] = [undefined, 0];
   for (let page = 0; page < deepPages; page += 1) {
     slowest = Math.max(
@@ -79,7 +79,7 @@ async function timed(work) {
   return performance.now() - startedAt;
 }
 
-/** CPU seconds of this process, all threads, while so many handlers wait and their leases are renewed. */
+/** Measures the CPU seconds of this process, all threads, while handlers wait and their leases are renewed. */
 export async function heartbeats({ longhaul }, { jobs, seconds, onReady }) {
   await addMany(longhaul, jobs);
   let [release, running] = [() => {}, 0];

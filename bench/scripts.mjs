@@ -1,11 +1,13 @@
 /**
- * `npm run bench -- scripts`: how many scripts a second a node gets done, beside GNU parallel and task-spooler with the
- * same script and as many at once. Those keep no history, no output from the first byte, and survive nothing.
+ * `npm run bench -- scripts`: scripts a second of a node, compared with GNU parallel and task-spooler at the same
+ * concurrency. The peers keep no history and no complete output, and survive no restart.
  *
- *   --quick   few scripts, one round      --rounds N   default 3      --json   the figures alone
- *   --folder PATH   where the files of Longhaul and task-spooler go; default /var/tmp, which is no memory
+ *   --quick         few scripts, one round
+ *   --rounds N      number of rounds (default 3)
+ *   --json          print only the figures as JSON
+ *   --folder PATH   directory for the files of Longhaul and task-spooler (default /var/tmp, which is on disk)
  *
- * Every script leaves a line in a file that only it writes: a run in which not each of them ran once is void.
+ * Every script appends a line to a ledger file: a run in which a script did not run exactly once is void.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,86 +30,89 @@ const { values } = parseOptionsOrExit(import.meta.url, {
   },
   numbers: ['rounds'],
 });
-const say = values.json ? console.error : console.log;
+const print = values.json ? console.error : console.log;
 const count = values.quick ? 200 : 1_000;
-const atOnce = 4;
-/** Run before the time begins, by those who stay: a node and a spooler. */
+const concurrency = 4;
+/** Scripts before the measurement, for the contenders with a server: node and task-spooler. */
 const warmUp = values.quick ? 100 : 300;
 const heavyBytes = 500 * 1024 ** 2;
-// Removed when all is over: a disk that many files were removed from a moment ago makes files more slowly, and whoever
-// comes next would pay for what the last one left.
-const places = mkdtempSync(
+// Removed at the end of the run: creating files is slower for minutes after many files were removed, which would slow down
+// the next contender.
+const workspaces = mkdtempSync(
   join(values.folder ?? (existsSync('/var/tmp') ? '/var/tmp' : tmpdir()), 'longhaul-bench-scripts-'),
 );
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
 
 const contenders = {
-  longhaul: (place) => byLonghaul(place, {}),
-  'longhaul, 500 MB heap': (place) =>
-    byLonghaul(place, { NODE_OPTIONS: `--max-old-space-size=4096 --import ${place.ballast}` }),
-  'GNU parallel': byParallel,
-  'task-spooler': byTaskSpooler,
+  longhaul: (workspace) => runLonghaul(workspace, {}),
+  'longhaul, 500 MB heap': (workspace) =>
+    runLonghaul(workspace, { NODE_OPTIONS: `--max-old-space-size=4096 --import ${workspace.ballast}` }),
+  'GNU parallel': runParallel,
+  'task-spooler': runTaskSpooler,
 };
 
-/** Microseconds for a folder with a file in it. */
+/** Microseconds to create a directory with a file. */
 const slowFiles = 120;
-const mostWaits = 16;
+const maxWaits = 16;
 const waitMs = 15_000;
-const slowly = 'files are made slowly there, as for minutes after many were removed: try again later, or --folder';
+const slowFilesMessage =
+  'creating files is slow there, as for minutes after many were removed: try again later, or use --folder';
 
-const reaches = [
+const targets = [
   ['longhaul', 'GNU parallel', 0.7],
   ['longhaul, 500 MB heap', 'longhaul', 0.9],
 ];
 
 async function main() {
   installPeers();
-  const microseconds = await whenAtRest();
+  const microseconds = await waitForFastFiles();
   const isProvisional = (await isBusy()) || microseconds > slowFiles;
   const figures = new Map(Object.keys(contenders).map((name) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const name of rotated(Object.keys(contenders), round)) {
       const rate = await measure(name);
       figures.get(name).push(rate);
-      say(`  round ${round + 1}  ${name.padEnd(22)} ${rate.toFixed(0)} scripts/s`);
+      print(`  round ${round + 1}  ${name.padEnd(22)} ${rate.toFixed(0)} scripts/s`);
     }
   }
-  const rows = reaches.map(([ours, theirs, least]) => {
+  const rows = targets.map(([ours, theirs, least]) => {
     const ratio = median(figures.get(ours)) / median(figures.get(theirs));
     return { ours, theirs, least, ratio: Number(ratio.toFixed(2)), reached: ratio >= least };
   });
-  say(`\nTo make a folder with a file in it took ${microseconds} us at the start.`);
-  say(`${count} scripts, ${atOnce} at once, ${rounds === 1 ? 'one round' : `median of ${rounds} rounds in turns`}`);
-  if (microseconds > slowFiles) say(`PROVISIONAL: ${slowly}`);
-  else if (isProvisional) say('PROVISIONAL: something else was running on this machine.');
-  for (const [name, rates] of figures) say(`${name.padEnd(24)} ${median(rates).toFixed(0)} scripts/s`);
+  print(`\nCreating a directory with a file took ${microseconds} us at the start.`);
+  print(
+    `${count} scripts, ${concurrency} at once, ${rounds === 1 ? 'one round' : `median of ${rounds} rounds in turns`}`,
+  );
+  if (microseconds > slowFiles) print(`PROVISIONAL: ${slowFilesMessage}`);
+  else if (isProvisional) print('PROVISIONAL: something else was running on this machine.');
+  for (const [name, rates] of figures) print(`${name.padEnd(24)} ${median(rates).toFixed(0)} scripts/s`);
   for (const { ours, theirs, least, ratio, reached } of rows)
-    say(`${ours} against ${theirs}: ${ratio} (to reach: ${least}) ${reached ? 'reached' : 'MISSED'}`);
+    print(`${ours} against ${theirs}: ${ratio} (target: ${least}) ${reached ? 'reached' : 'MISSED'}`);
   if (values.json)
     process.stdout.write(`${JSON.stringify({ rows, figures: Object.fromEntries(figures), isProvisional }, null, 2)}\n`);
 }
 
 async function measure(name) {
-  const place = aPlace();
-  // What the one before has left to be written is not to be written in this one's time.
+  const workspace = createWorkspace();
+  // Writes of the previous contender must not fall into this measurement.
   execFileSync('sync');
-  const seconds = await contenders[name](place);
+  const seconds = await contenders[name](workspace);
   const all = name === 'GNU parallel' ? count : warmUp + count;
-  const ran = readFileSync(place.witness, 'utf8').split('\n').length - 1;
+  const ran = readFileSync(workspace.ledger, 'utf8').split('\n').length - 1;
   if (ran !== all) throw new Error(`${name} is void: ${ran} of ${all} scripts ran`);
   return count / seconds;
 }
 
-function aPlace() {
-  const folder = mkdtempSync(join(places, 'place-'));
-  const witness = join(folder, 'witness');
+function createWorkspace() {
+  const folder = mkdtempSync(join(workspaces, 'place-'));
+  const ledger = join(folder, 'ledger');
   const script = join(folder, 'queues', 'work');
   const ballast = join(folder, 'ballast.mjs');
   mkdirSync(join(folder, 'queues'), { mode: 0o700 });
-  writeFileSync(witness, '');
-  writeFileSync(script, `#!/bin/bash\necho "working on something"\necho x >> ${witness}\n`, { mode: 0o755 });
-  writeFileSync(join(folder, 'queues', 'work.json'), JSON.stringify({ concurrency: atOnce }));
-  // In the node alone: its threads and the runner process, which are given the same options, stay small.
+  writeFileSync(ledger, '');
+  writeFileSync(script, `#!/bin/bash\necho "working on something"\necho x >> ${ledger}\n`, { mode: 0o755 });
+  writeFileSync(join(folder, 'queues', 'work.json'), JSON.stringify({ concurrency }));
+  // Only in the node: its threads and the runner process get the same options, but stay small.
   writeFileSync(
     ballast,
     `import { isMainThread } from 'node:worker_threads';
@@ -117,29 +122,29 @@ if (isMainThread && process.argv.includes('serve')) {
 }
 `,
   );
-  return { folder, witness, script, ballast };
+  return { folder, ledger, script, ballast };
 }
 
 /**
- * Its jobs are given to it as a list, like those of GNU parallel, and it prints into a file, since whoever reads a pipe is
- * woken by each line. It is asked only once the last script has run: each question costs as much as a part of a script.
+ * Adds all jobs in one call, as GNU parallel gets its list. The node logs to a file, because the reader of a pipe wakes up
+ * for each line. The store is queried only after the last script has run, because each query takes time from the scripts.
  */
-async function byLonghaul({ folder, witness }, env) {
-  const printed = join(folder, 'printed');
+async function runLonghaul({ folder, ledger }, env) {
+  const output = join(folder, 'output');
   const node = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'serve', '--home', folder], {
     env: { ...process.env, LONGHAUL_PORT: '0', LONGHAUL_LOG_FORMAT: 'pretty', ...env },
-    stdio: ['ignore', openSync(printed, 'w'), 'inherit'],
+    stdio: ['ignore', openSync(output, 'w'), 'inherit'],
   });
   try {
-    while (!readFileSync(printed, 'utf8').includes('longhaul serves')) {
-      if (node.exitCode !== null) throw new Error(`the node ended with ${node.exitCode}`);
+    while (!readFileSync(output, 'utf8').includes('longhaul serves')) {
+      if (node.exitCode !== null) throw new Error(`the node exited with ${node.exitCode}`);
       await sleep(20);
     }
     const through = async (number, total) => {
       await withStore(folder, (longhaul) =>
         longhaul.queue('work').addAll(Array.from({ length: number }, (_, n) => ({ n }))),
       );
-      await scriptsRan(witness, total);
+      await scriptsRan(ledger, total);
       await withStore(folder, async ({ store }) => {
         while ((await store.jobs.count(['work']))[0].done < total) await sleep(5);
       });
@@ -155,7 +160,7 @@ async function byLonghaul({ folder, witness }, env) {
   }
 }
 
-/** Gone while the scripts run: whoever has the store open is told of each of them. */
+/** Closes the store while the scripts run: an open store receives an event for each of them. */
 async function withStore(folder, act) {
   const longhaul = await connect(folder);
   try {
@@ -165,9 +170,9 @@ async function withStore(folder, act) {
   }
 }
 
-async function byParallel({ script }) {
+async function runParallel({ script }) {
   const startedAt = performance.now();
-  const child = spawn('parallel', ['--will-cite', '-j', String(atOnce), '-N0', script], {
+  const child = spawn('parallel', ['--will-cite', '-j', String(concurrency), '-N0', script], {
     stdio: ['pipe', 'ignore', 'inherit'],
   });
   child.stdin.end(Array.from({ length: count }, (_, n) => `${n}\n`).join(''));
@@ -175,15 +180,15 @@ async function byParallel({ script }) {
   return (performance.now() - startedAt) / 1_000;
 }
 
-/** Its jobs are given to it one by one, as it knows no other way; the time ends when the last script has run. */
-async function byTaskSpooler({ folder, script, witness }) {
+/** Adds jobs one by one, the only way of task-spooler; the measurement ends when the last script has run. */
+async function runTaskSpooler({ folder, script, ledger }) {
   const env = { ...process.env, TS_SOCKET: join(folder, 'tsp.socket'), TMPDIR: folder };
-  execFileSync('tsp', ['-S', String(atOnce)], { env });
+  execFileSync('tsp', ['-S', String(concurrency)], { env });
   const through = async (number, total) => {
     const adds = `for n in $(seq ${number}); do tsp "${script}" > /dev/null; done`;
     const child = spawn('bash', ['-c', adds], { env, stdio: ['ignore', 'ignore', 'inherit'] });
     await once(child, 'exit');
-    await scriptsRan(witness, total);
+    await scriptsRan(ledger, total);
   };
   await through(warmUp, warmUp);
   const startedAt = performance.now();
@@ -194,21 +199,21 @@ async function byTaskSpooler({ folder, script, witness }) {
 }
 
 /**
- * An attempt makes seven, so this decides much. ext4 without a journal takes ten times as long for minutes after many
- * files were removed near by.
+ * Waits until creating files is fast, at most some minutes; returns the cost of a file. An attempt creates seven files, so
+ * the cost matters. ext4 without a journal is ten times slower for minutes after many files were removed nearby.
  */
-/** What a file costs once the disk has got over what was removed before; or after some minutes, as it is. */
-async function whenAtRest() {
+async function waitForFastFiles() {
   for (let waits = 0; ; waits += 1) {
-    const microseconds = costOfFiles();
-    if (microseconds <= slowFiles || waits === mostWaits) return microseconds;
-    if (waits === 0) say(`Files are made slowly in ${places} (${microseconds} us): waiting for up to 4 minutes …`);
+    const microseconds = fileCostMicroseconds();
+    if (microseconds <= slowFiles || waits === maxWaits) return microseconds;
+    if (waits === 0)
+      print(`Creating files is slow in ${workspaces} (${microseconds} us): waiting for up to 4 minutes …`);
     await sleep(waitMs);
   }
 }
 
-function costOfFiles() {
-  const folder = mkdtempSync(join(places, 'files-'));
+function fileCostMicroseconds() {
+  const folder = mkdtempSync(join(workspaces, 'files-'));
   const startedAt = performance.now();
   for (let made = 0; made < 500; made += 1) {
     mkdirSync(join(folder, String(made)));
@@ -217,9 +222,9 @@ function costOfFiles() {
   return Math.round(((performance.now() - startedAt) / 500) * 1_000);
 }
 
-async function scriptsRan(witness, number) {
-  // Not more often: looking takes its part of two cores too.
-  while (statSync(witness).size < 2 * number) await sleep(10);
+async function scriptsRan(ledger, number) {
+  // Not more often: polling uses CPU time too.
+  while (statSync(ledger).size < 2 * number) await sleep(10);
 }
 
 function installPeers() {
@@ -230,7 +235,7 @@ function installPeers() {
   if (missing.length === 0) return;
   const names = missing.map(([, name]) => name);
   if (process.getuid?.() !== 0) throw new Error(`install ${names.join(' and ')} first, or run this as root on Debian`);
-  say(`Installing ${names.join(' and ')} …`);
+  print(`Installing ${names.join(' and ')} …`);
   execFileSync('apt-get', ['install', '-y', '--no-install-recommends', ...names], { stdio: 'ignore' });
 }
 
@@ -240,5 +245,5 @@ const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(number
 try {
   await main();
 } finally {
-  rmSync(places, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  rmSync(workspaces, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }

@@ -1,8 +1,8 @@
 /**
- * One side of a measurement in a process of its own, so that neither heap nor compiled code is shared.
+ * One side of a measurement in a process of its own, so that sides share neither heap nor compiled code.
  *
- * Started by frame/run-side.mjs with an IPC channel: hears { module, place, action, options }, answers { answer } or
- * { error }, and may say { ready } before.
+ * Started by frame/run-side.mjs with an IPC channel: receives { module, place, action, options }, sends { answer } or
+ * { error }, and may send { ready } before.
  */
 import * as drive from './drive.mjs';
 import * as scale from './scale.mjs';

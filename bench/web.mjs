@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- web`: the page in a real Chromium, on a node with 1,000,000 ended jobs, 50 that run and a log of 1 GB.
- * How long each page takes to its first content, how long the log takes to open and to jump, the frames of scrolling
- * in it, and the memory of a tab that stays open.
+ * `npm run bench -- web`: the web UI in a real Chromium, on a node with 1,000,000 ended jobs, 50 running ones and a log of
+ * 1 GB. Measures the time to first content of each page, jumps and frame times in the log, and the memory of an open tab.
  *
- *   --quick   50,000 jobs and 50 MB      --jobs N  --log N   other numbers of jobs, of megabytes
- *   --json    the figures on stdout and nothing else there
+ *   --quick   50,000 jobs and a log of 50 MB
+ *   --jobs N  number of ended jobs
+ *   --log N   size of the log in MB
+ *   --json    print only the figures as JSON to stdout
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../dist/library/index.js';
@@ -12,7 +13,7 @@ import { launchBrowser } from '../scripts/browser.mjs';
 import { makeHome, startNode } from '../scripts/served-node.mjs';
 import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
-import { firstContent, memoryOf, openPage, untilSeen, wheelFrames } from './web/look.mjs';
+import { firstContent, memoryOf, openPage, untilVisible, wheelFrames } from './web/measurePages.mjs';
 import { endJobs, makeQueues } from './web/seed.mjs';
 
 const { values } = parseOptionsOrExit(import.meta.url, {
@@ -24,14 +25,14 @@ const { values } = parseOptionsOrExit(import.meta.url, {
   },
   numbers: ['jobs', 'log'],
 });
-const say = values.json ? console.error : console.log;
+const print = values.json ? console.error : console.log;
 const jobs = Number(values.jobs ?? (values.quick ? 50_000 : 1_000_000));
 const logMB = Number(values.log ?? (values.quick ? 50 : 1_024));
 const runningJobs = 50;
 const times = values.quick ? 3 : 5;
 const watchedSeconds = values.quick ? 10 : 60;
-/** A frame of 60 a second has 16.7 ms; one that comes a frame late is still smooth to the eye. */
-const reaches = { contentMs: 1_000, frameP95Ms: 34, heapMB: 100, growthMB: 10 };
+/** A frame at 60 Hz takes 16.7 ms; a delay of one frame still looks smooth. */
+const targets = { contentMs: 1_000, frameP95Ms: 34, heapMB: 100, growthMB: 10 };
 
 async function main() {
   const isProvisional = await isBusy();
@@ -39,13 +40,13 @@ async function main() {
   makeQueues(home, { logBytes: logMB * 2 ** 20, runningJobs });
   const startedAt = Date.now();
   const longhaul = await connect(home);
-  const ended = await endJobs(longhaul, jobs, say);
+  const ended = await endJobs(longhaul, jobs, print);
   await longhaul.close();
-  say(`${jobs.toLocaleString('en')} jobs have ended, after ${Math.round((Date.now() - startedAt) / 1_000)} s`);
+  print(`${jobs.toLocaleString('en')} jobs have ended, after ${Math.round((Date.now() - startedAt) / 1_000)} s`);
   const node = await startNode(home);
   try {
-    const log = await fill(node);
-    tell({ isProvisional, ...(await look(node, { ...ended, log })) });
+    const log = await startJobs(node);
+    printFigures({ isProvisional, ...(await measurePages(node, { ...ended, log })) });
   } finally {
     await call(node, 'POST', 'api/jobs/cancel', { query: { state: 'running' } });
     await until(async () => (await call(node, 'GET', 'api/overview')).running === 0);
@@ -53,18 +54,18 @@ async function main() {
   }
 }
 
-/** Jobs that run, and one that has said very much; answers its id. */
-async function fill(node) {
+/** Starts running jobs, and one with a large log; returns its id. */
+async function startJobs(node) {
   for (let n = 0; n < runningJobs; n += 1)
     await call(node, 'POST', 'api/jobs', { queue: 'long', name: `long job ${n}` });
   const { id } = await call(node, 'POST', 'api/jobs', { queue: 'talker', name: 'talker' });
   await until(async () => (await call(node, 'GET', `api/jobs/${id}`)).state === 'done');
   await until(async () => (await call(node, 'GET', 'api/overview')).running === runningJobs);
-  say(`${runningJobs} jobs run, and a log of ${logMB} MB is there`);
+  print(`${runningJobs} jobs run, and a log of ${logMB} MB is there`);
   return id;
 }
 
-async function look(node, { done, failed, log }) {
+async function measurePages(node, { done, failed, log }) {
   const browser = await launchBrowser();
   try {
     const pages = {
@@ -82,23 +83,23 @@ async function look(node, { done, failed, log }) {
       [`q/talker/${log}`]: 'the end of the log',
     };
     const content = {};
-    for (const [path, words] of Object.entries(pages)) {
-      content[path] = await firstContent(browser, { url: new URL(path, node.url).href, words, times });
-      say(`/${path}: ${content[path].median} ms to its content, ${content[path].most} ms at most`);
+    for (const [path, text] of Object.entries(pages)) {
+      content[path] = await firstContent(browser, { url: new URL(path, node.url).href, text, times });
+      print(`/${path}: ${content[path].median} ms to first content, ${content[path].most} ms max`);
     }
     return {
       content,
-      log: await lookAtLog(browser, new URL(`q/talker/${log}`, node.url).href),
-      home: await stay(browser, node.url),
+      log: await measureLog(browser, new URL(`q/talker/${log}`, node.url).href),
+      home: await measureMemory(browser, node.url),
     };
   } finally {
     await browser.close();
   }
 }
 
-async function lookAtLog(browser, url) {
+async function measureLog(browser, url) {
   const { page, close } = await openPage(browser, url);
-  await untilSeen(page, 'the end of the log');
+  await untilVisible(page, 'the end of the log');
   const lines = page.getByRole('region', { name: 'Lines of the log' });
   await lines.hover();
   const slow = await wheelFrames(page, { seconds: 4, delta: -60 });
@@ -110,7 +111,7 @@ async function lookAtLog(browser, url) {
   return { slow, fast, jumpMostMs: Math.round(Math.max(...jumps)), ...memory };
 }
 
-/** By the scroll bar to that share of the log; milliseconds until its lines are there. */
+/** Scrolls to a share of the log; returns the milliseconds until its lines are visible. */
 function jump(lines, share) {
   return lines.evaluate(async (element, part) => {
     const startedAt = performance.now();
@@ -118,17 +119,17 @@ function jump(lines, share) {
     element.scrollTop = (element.scrollHeight - element.clientHeight) * part;
     await nextFrame();
     await nextFrame();
-    const isThere = () =>
+    const isVisible = () =>
       [...element.querySelectorAll('[data-line]')].every((row) => row.textContent.includes('frame encoded'));
-    while (!isThere()) await nextFrame();
+    while (!isVisible()) await nextFrame();
     return performance.now() - startedAt;
   }, share);
 }
 
-/** The board of what runs, left open: what the tab holds then, and how much more than at first. */
-async function stay(browser, url) {
+/** Leaves the home page open; returns the memory of the tab and its growth. */
+async function measureMemory(browser, url) {
   const { page, close } = await openPage(browser, url);
-  await untilSeen(page, 'all is well');
+  await untilVisible(page, 'all is well');
   await sleep(5_000);
   const before = await memoryOf(page);
   await sleep(watchedSeconds * 1_000);
@@ -144,33 +145,33 @@ async function call({ url }, method, path, body) {
   return answer.json();
 }
 
-async function until(isSo) {
-  for (let waited = 0; !(await isSo()); waited += 1) {
-    if (waited > 600) throw new Error('waited for two minutes in vain');
+async function until(condition) {
+  for (let waited = 0; !(await condition()); waited += 1) {
+    if (waited > 600) throw new Error('the condition was not met within two minutes');
     await sleep(200);
   }
 }
 
-function tell(figures) {
+function printFigures(figures) {
   const { content, log, home, isProvisional } = figures;
   const slowest = Math.max(...Object.values(content).map(({ median }) => median));
   const isReached =
-    slowest < reaches.contentMs &&
-    log.jumpMostMs < reaches.contentMs &&
-    Math.max(log.slow.p95, log.fast.p95) <= reaches.frameP95Ms &&
-    Math.max(log.heapMB, home.heapMB) < reaches.heapMB &&
-    home.growthMB < reaches.growthMB;
-  if (isProvisional) say('PROVISIONAL: something else was running on this machine.');
-  const frames = ({ p50, p95, most }) => `p50 ${p50} ms, p95 ${p95} ms, most ${most} ms`;
-  say(`first content, slowest page: ${slowest} ms`);
-  say(
-    `log of ${logMB} MB: a jump takes ${log.jumpMostMs} ms at most; frames by the wheel ${frames(log.slow)}; very fast ${frames(log.fast)}`,
+    slowest < targets.contentMs &&
+    log.jumpMostMs < targets.contentMs &&
+    Math.max(log.slow.p95, log.fast.p95) <= targets.frameP95Ms &&
+    Math.max(log.heapMB, home.heapMB) < targets.heapMB &&
+    home.growthMB < targets.growthMB;
+  if (isProvisional) print('PROVISIONAL: something else was running on this machine.');
+  const frames = ({ p50, p95, most }) => `p50 ${p50} ms, p95 ${p95} ms, max ${most} ms`;
+  print(`first content, slowest page: ${slowest} ms`);
+  print(
+    `log of ${logMB} MB: a jump takes ${log.jumpMostMs} ms at most; frames at slow scrolling ${frames(log.slow)}; at fast scrolling ${frames(log.fast)}`,
   );
-  say(
-    `heap: ${log.heapMB} MB after the log (${log.nodes} nodes), ${home.heapMB} MB on the home page after ${home.seconds} s, ${home.growthMB} MB more than at first`,
+  print(
+    `heap: ${log.heapMB} MB after the log (${log.nodes} nodes), ${home.heapMB} MB on the home page after ${home.seconds} s, ${home.growthMB} MB growth`,
   );
-  say(
-    `content and jumps < ${reaches.contentMs} ms, p95 of frames ≤ ${reaches.frameP95Ms} ms, heap < ${reaches.heapMB} MB, growth < ${reaches.growthMB} MB: ${isReached ? 'reached' : 'MISSED'}`,
+  print(
+    `content and jumps < ${targets.contentMs} ms, p95 of frames ≤ ${targets.frameP95Ms} ms, heap < ${targets.heapMB} MB, growth < ${targets.growthMB} MB: ${isReached ? 'reached' : 'MISSED'}`,
   );
   if (values.json) process.stdout.write(`${JSON.stringify({ ...figures, isReached }, null, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 /**
- * bee-queue with the settings its README gives for speed: a producer that is no worker, and no events nor table of
- * jobs in memory for either side. Jobs are kept when done, as by default.
+ * bee-queue with the settings that its README recommends for speed: a producer that is not a worker, no events, and no
+ * table of jobs in memory. Done jobs are kept, which is the default.
  */
 import BeeQueue from 'bee-queue';
 import { countdown } from '../frame/countdown.mjs';

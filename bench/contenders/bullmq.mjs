@@ -1,9 +1,9 @@
 /**
- * BullMQ, as its documents tell to use it: one Queue to add with, one Worker to process with, jobs kept when done.
- * Automatic pipelining of its Redis client stays off: it was tried and costs BullMQ a third of its rates.
+ * BullMQ as its documentation recommends: one Queue to add, one Worker to process, done jobs kept.
+ * Automatic pipelining of its Redis client stays off: a trial showed that it costs BullMQ a third of its rates.
  *
- * Every contender answers the same session, so that one driver (../drive.mjs) measures them all; it must never
- * know which of them it drives.
+ * Every contender implements the same session, so that one driver (../drive.mjs) measures them all without knowing which
+ * one it drives.
  */
 import { Queue, Worker } from 'bullmq';
 import { countdown } from '../frame/countdown.mjs';

@@ -1,4 +1,4 @@
-/** Longhaul on SQLite, by its defaults: `synchronous = FULL`, nothing is answered before it is on the disk. */
+/** Longhaul on SQLite with its defaults: `synchronous = FULL`, every reply follows an fsync. */
 import { openAt } from './longhaul.mjs';
 
 export const open = ({ folder }) => openAt(folder);

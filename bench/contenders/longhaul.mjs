@@ -1,5 +1,5 @@
 /**
- * Longhaul by its library, as a user would have it: history, statistics, leases and heartbeats on, jobs kept when done.
+ * Longhaul through its library with its defaults: history, statistics, leases and heartbeats on, done jobs kept.
  *
  * Not a contender itself: longhaul-redis.mjs and longhaul-sqlite.mjs open it on their store.
  */
@@ -14,7 +14,7 @@ export async function openAt(address) {
     return queues.get(name);
   };
   return {
-    /** For what only Longhaul is asked: ../scale.mjs. */
+    /** For the measurements of Longhaul alone: ../scale.mjs. */
     longhaul,
     ready: async () => {},
     add: (name, data) => queue(name).add(data),
@@ -26,8 +26,8 @@ export async function openAt(address) {
 }
 
 /**
- * A job is settled when the store has answered that it is. The worker is ready before the time begins, as the others'
- * are, and claims nothing until then.
+ * A job counts as settled when the store has confirmed it. The worker is ready before the measurement starts, like those
+ * of the peers, and claims nothing until then.
  */
 async function work({ queue, handler, concurrency }) {
   const settled = countdown();

@@ -1,8 +1,8 @@
 /**
- * plainjob on SQLite: as it comes (`synchronous = NORMAL`: a commit is not fsynced), or with `synchronous = FULL`.
+ * plainjob on SQLite: with its defaults (`synchronous = NORMAL`, no fsync at a commit), or with `synchronous = FULL`.
  *
- * Its calls are synchronous and its worker does one job at a time, so a concurrency of 100 is one worker here too: a
- * hundred of them in the process were tried and bring nothing. Its log lines are dropped.
+ * Its calls are synchronous and its worker runs one job at a time, so a concurrency of 100 is one worker too: a trial with
+ * a hundred workers in the process was not faster. Its log lines are dropped.
  */
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,4 +1,4 @@
-/** Who is measured: the module that drives it, the store it runs on, and what that store promises. */
+/** The measured systems: module, store and durability. */
 import { existsSync } from 'node:fs';
 
 const everySecond = 'Redis, AOF fsynced every second';
@@ -20,7 +20,7 @@ export const contenders = {
     durability: 'SQLite WAL, synchronous=FULL (fsync at each commit)',
   },
   plainjob: {
-    title: 'plainjob as it comes',
+    title: 'plainjob, defaults',
     store: 'sqlite',
     durability: 'SQLite WAL, synchronous=NORMAL (no fsync at a commit)',
   },
@@ -28,8 +28,8 @@ export const contenders = {
 
 export const isOurs = (name) => name.startsWith('longhaul-');
 
-/** Why somebody cannot be measured at all, where that can be said beforehand. */
-export function whyNot(name) {
+/** Returns why a contender cannot be measured, or undefined. */
+export function unavailableReason(name) {
   const { store } = contenders[name];
   if (!isOurs(name) || existsSync(new URL(`../../dist/stores/${store}/`, import.meta.url))) return undefined;
   return `no ${store} store in this build`;

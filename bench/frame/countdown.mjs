@@ -1,21 +1,21 @@
-/** Counts settled jobs until as many as were asked for have come, or until something fails. */
+/** Counts settled jobs until a wanted number is reached, or until an error. */
 export function countdown() {
   let [seen, wanted, resolve, reject] = [0, Number.POSITIVE_INFINITY, () => {}, () => {}];
   const failed = new Promise((_resolve, onFailed) => (reject = onFailed));
-  // It may fail before anybody waits.
+  // It may reject before a caller awaits it.
   failed.catch(() => {});
-  const look = () => {
+  const check = () => {
     if (seen >= wanted) resolve();
   };
   return {
     count: () => {
       seen += 1;
-      look();
+      check();
     },
     fail: (error) => reject(error instanceof Error ? error : new Error(String(error))),
     reached: (count) => {
       const all = new Promise((onReached) => ([wanted, resolve] = [count, onReached]));
-      look();
+      check();
       return Promise.race([all, failed]);
     },
   };

@@ -1,7 +1,6 @@
 /**
- * Where the contenders meet: one Redis server for all who need one, and a folder on the same disk for the others.
- *
- * Each measurement gets an empty place. Nothing of the arena is left behind, whatever ends the run.
+ * The environment of a run: one Redis server for the contenders that need one, and a directory on the same disk for the
+ * others. Each measurement starts empty. Everything is removed, however the run ends.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,16 +8,16 @@ import { contenders } from './contenders.mjs';
 import { startRedis } from './redis-server.mjs';
 import { endSides, runSide, startSide } from './run-side.mjs';
 
-export async function openArena({ redisPath, parent }) {
+export async function openEnvironment({ redisPath, parent }) {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'run-'));
   const redis = await startRedis({ path: redisPath, folder: join(folder, 'redis') });
-  const leave = () => {
+  const cleanUp = () => {
     endSides();
     redis.kill();
     rmSync(folder, { recursive: true, force: true });
   };
-  process.once('exit', leave);
+  process.once('exit', cleanUp);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
   return {
     redis,
@@ -28,7 +27,7 @@ export async function openArena({ redisPath, parent }) {
   };
 }
 
-/** Calls `work` with a way to run actions of this contender in one empty place, then empties it. */
+/** Calls `work` with functions that run actions of this contender on an empty store, then empties the store. */
 async function withPlace({ name, folder, redis }, work) {
   const { module = name, store, place: settings = {} } = contenders[name];
   const isRedis = store === 'redis';

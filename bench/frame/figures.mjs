@@ -1,4 +1,4 @@
-/** What was measured: for each contender and measure the values of all rounds, or why there is none. */
+/** The results: for each contender and measure the values of all rounds, or why there are none. */
 import { firstLine } from './rounds.mjs';
 
 export function createFigures() {
@@ -6,7 +6,7 @@ export function createFigures() {
   const failures = new Map();
   const key = (name, measure) => `${name} ${measure}`;
   return {
-    /** A part of the figures under which one measurement keeps its failures. */
+    /** A section of the results, in which one measurement records its values and failures. */
     section: (part) => ({
       add: (name, values) => {
         for (const [measure, value] of Object.entries(values)) {
@@ -17,7 +17,7 @@ export function createFigures() {
       fail: (name, error) => failures.set(key(name, part), firstLine(error)),
       isVoid: (name) => failures.has(key(name, part)),
     }),
-    /** { value, lowest, highest } or { reason }. `part` is the first word of a measure's name. */
+    /** Returns { value, lowest, highest } or { reason }. The part is the first component of a measure's name. */
     of: (name, measure) => {
       const reason = failures.get(key(name, measure.split('.')[0]));
       const list = samples.get(key(name, measure));

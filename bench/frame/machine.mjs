@@ -1,4 +1,4 @@
-/** The facts of the machine that a rate means nothing without. */
+/** Facts of the machine, without which a rate means nothing. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { availableParallelism, cpus, type as systemName, totalmem } from 'node:os';
@@ -26,7 +26,7 @@ export async function machineFacts({ folder, redis, root }) {
   };
 }
 
-/** 4 KB appended and synced, again and again: the floor under everything that promises to be on the disk. */
+/** Appends and syncs 4 KB repeatedly: the upper bound of every durable rate. */
 function fsyncRate(folder) {
   const path = join(folder, 'fsync-test');
   const file = openSync(path, 'w');
@@ -52,7 +52,7 @@ function commitOf(root) {
   }
 }
 
-/** Whether somebody else is at work on the machine while this process only waits. */
+/** Returns whether other processes use the machine while this process only waits. */
 export async function isBusy() {
   const before = cpuTimes();
   await sleep(idleTestMs);

@@ -1,7 +1,7 @@
 /**
- * The one Redis server of a run: append-only file, fsynced every second, the same for all who are measured on it.
+ * The Redis server of a run: append-only file, fsynced every second, the same for all contenders.
  *
- * The file is not rewritten by itself, since a rewrite would fall into somebody's time; `flush` does it between them.
+ * Automatic rewrites of the file are off, because one could fall into a measurement; `flush` rewrites it in between.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -61,7 +61,7 @@ async function connectTo(port, server) {
   }
 }
 
-/** Empties the store and its file, and waits until the server has come to rest. */
+/** Empties the store and its file, and waits until the server is idle. */
 async function flush(client) {
   await client.sendCommand(['FLUSHALL', 'SYNC']);
   await client.sendCommand(['SCRIPT', 'FLUSH']);

@@ -1,4 +1,4 @@
-/** Where the result goes: the terminal, stdout as JSON, the table of docs/benchmarks.md. */
+/** Writes the results to the terminal, to stdout as JSON, and to the table of docs/benchmarks.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as table from './table.mjs';
@@ -16,12 +16,12 @@ const measures = [
   ['bytes', 'bytes a waiting job'],
 ];
 
-export function report({ rows, figures, facts, options, isProvisional, root, say }) {
+export function report({ rows, figures, facts, options, isProvisional, root, print }) {
   const shown = measures.filter(([measure]) => options.parts.has(measure.split('.')[0]));
-  const everybody = table.figureTable({ figures, measures: shown, names: options.names });
+  const allFigures = table.figureTable({ figures, measures: shown, names: options.names });
   const notes = notesOf({ options, isProvisional });
-  const result = { rows, facts, everybody, notes, names: options.names };
-  say(asText(result));
+  const result = { rows, facts, allFigures, notes, names: options.names };
+  print(asText(result));
   if (options.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   if (options.write) writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result));
 }
@@ -31,33 +31,33 @@ function notesOf({ options, isProvisional }) {
     options.rounds === 1 ? 'One round.' : `Median of ${options.rounds} rounds in turns (lowest to highest).`;
   return [
     rounds,
-    ...(options.quick ? ['Small sizes (--quick): good for a look, not for a figure.'] : []),
+    ...(options.quick ? ['Small sizes (--quick): a functional check, not a measurement.'] : []),
     ...(isProvisional ? ['PROVISIONAL: something else was running on this machine.'] : []),
     'Not measured yet: pg-boss and Graphile Worker (PostgreSQL), so the fastest peer is the fastest of those here.',
   ];
 }
 
-const asText = ({ rows, facts, everybody, notes, names }) =>
+const asText = ({ rows, facts, allFigures, notes, names }) =>
   [
     '',
     ...table.factLines(facts),
     ...table.durabilityLines(names),
     ...notes,
     '',
-    table.textFigures(everybody),
+    table.textFigures(allFigures),
     '',
     table.textTable(rows),
     ...missing(rows).map((line, index) => (index === 0 ? `\n${line}` : line)),
   ].join('\n');
 
-const asMarkdown = ({ rows, facts, everybody, notes, names }) =>
+const asMarkdown = ({ rows, facts, allFigures, notes, names }) =>
   [
     ...table.factLines(facts).map((line) => `${line}  `),
     notes.join(' '),
     '',
     ...table.durabilityLines(names).map((line) => `- ${line}`),
     '',
-    table.markdownFigures(everybody),
+    table.markdownFigures(allFigures),
     '',
     table.markdownTable(rows),
     '',
@@ -66,7 +66,7 @@ const asMarkdown = ({ rows, facts, everybody, notes, names }) =>
 
 function missing(rows) {
   const lines = table.shortfalls(rows);
-  return lines.length === 0 ? ['Everything is reached.'] : ['Not reached:', ...lines.map((line) => `  ${line}`)];
+  return lines.length === 0 ? ['All targets are reached.'] : ['Not reached:', ...lines.map((line) => `  ${line}`)];
 }
 
 function writeInto(path, text) {

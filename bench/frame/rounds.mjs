@@ -1,27 +1,27 @@
 /**
- * Measures several contenders in turns: a round has each of them once, and each round begins with another one.
+ * Measures several contenders in turns: a round has each of them once, and each round starts with another one.
  *
- * What somebody's figure is, is the median of the rounds. Who fails once is void for the whole measure.
+ * A figure is the median of the rounds. A contender that fails once is void for the whole measure.
  */
 import { fileURLToPath } from 'node:url';
-import { contenders, whyNot } from './contenders.mjs';
+import { contenders, unavailableReason } from './contenders.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
-/** `once(name)` answers { measure: value, … }. */
-export async function inTurns({ names, rounds, figures, say, once }) {
+/** `once(name)` returns { measure: value, … }. */
+export async function inTurns({ names, rounds, figures, print, once }) {
   for (let round = 0; round < rounds; round += 1) {
     for (const name of rotated(names, round)) {
       if (figures.isVoid(name)) continue;
       try {
-        const reason = whyNot(name);
+        const reason = unavailableReason(name);
         if (reason) throw new Error(reason);
         const values = await once(name);
         figures.add(name, values);
-        say(`  round ${round + 1}  ${contenders[name].title.padEnd(22)} ${summary(values)}`);
+        print(`  round ${round + 1}  ${contenders[name].title.padEnd(22)} ${summary(values)}`);
       } catch (error) {
         figures.fail(name, error);
-        say(`  round ${round + 1}  ${contenders[name].title.padEnd(22)} VOID: ${firstLine(error)}`);
+        print(`  round ${round + 1}  ${contenders[name].title.padEnd(22)} VOID: ${firstLine(error)}`);
       }
     }
   }
@@ -32,7 +32,7 @@ const summary = (values) =>
   Object.entries(values)
     .map(([name, value]) => `${name} ${value >= 100 ? Math.round(value) : value.toFixed(3)}`)
     .join('  ');
-/** The first line of what went wrong, without the place of this repository on this machine. */
+/** Returns the first line of the error message, without the path of the repository. */
 export const firstLine = (error) =>
   String(error?.message ?? error)
     .split('\n')[0]

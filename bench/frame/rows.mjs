@@ -1,4 +1,4 @@
-/** From figures to rows: { row, ours, peer, ratio, reach, ok } and what one needs to read them. */
+/** Builds rows from figures: { row, ours, peer, ratio, reach, ok } with unit, durability and reasons. */
 import { contenders } from './contenders.mjs';
 
 const holds = {
@@ -14,7 +14,7 @@ function toRow(spec, figures) {
   const ours = figures.of(spec.ours, spec.measure);
   const peer = peerOf(spec, figures);
   const ratio = peer && ours.value !== undefined && peer.value ? ours.value / peer.value : null;
-  const isWhole = ours.value !== undefined && (peer === null || peer.value !== undefined);
+  const isComplete = ours.value !== undefined && (peer === null || peer.value !== undefined);
   const value = peer === null ? ours.value : ratio;
   const [sign, limit] = spec.reach ?? [];
   return {
@@ -23,16 +23,16 @@ function toRow(spec, figures) {
     peer: peer?.value ?? null,
     ratio,
     reach: sign ? `${sign} ${limit}${peer === null ? ` ${spec.unit}` : ' ×'}` : null,
-    ok: sign && isWhole ? holds[sign](value, limit) : sign ? false : null,
+    ok: sign && isComplete ? holds[sign](value, limit) : sign ? false : null,
     unit: spec.unit,
     against: peer?.title ?? null,
     durability: { ours: contenders[spec.ours].durability, peer: peer?.durability ?? null },
-    short: sign && isWhole && !holds[sign](value, limit) ? value / limit : null,
+    short: sign && isComplete && !holds[sign](value, limit) ? value / limit : null,
     void: ours.reason ? `Longhaul: ${ours.reason}` : peer?.reason ? `${peer.title}: ${peer.reason}` : null,
   };
 }
 
-/** The fastest of several: rates are the only figures that have more than one peer. */
+/** Returns the peer of a row; of several peers the fastest. Only rates have more than one peer. */
 function peerOf(spec, figures) {
   if (spec.peerMeasure) return { ...figures.of(spec.ours, spec.peerMeasure), title: spec.against };
   if (!spec.peer) return null;

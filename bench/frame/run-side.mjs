@@ -1,5 +1,5 @@
 /**
- * Starts side-process.mjs for one action of one contender, and ends it when it takes too long.
+ * Starts side-process.mjs for one action of one contender, and kills it after a time limit.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,41 +10,43 @@ const alive = new Set();
 
 export const runSide = (task) => startSide(task).answer;
 
-/** `ready` is resolved when the side says so, `answer` when it has ended. */
+/** `ready` resolves when the side reports it, `answer` when the side has ended. */
 export function startSide({ module, place, action, options }) {
   const child = fork(program, {
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   alive.add(child);
-  let said = '';
-  child.stderr.on('data', (chunk) => (said = (said + chunk).slice(-4_000)));
+  let stderr = '';
+  child.stderr.on('data', (chunk) => (stderr = (stderr + chunk).slice(-4_000)));
   let onReady = () => {};
   const ready = new Promise((resolve) => (onReady = resolve));
-  const answer = hear(child, { onReady, words: () => said });
+  const answer = receiveAnswer(child, { onReady, output: () => stderr });
   child.send({ module, place, action, options });
   const readyOrOver = Promise.race([ready, answer]);
-  // Who waits for one of the two hears of a failure there; the other one must not be taken for forgotten.
+  // A caller awaits one of the two; the other one must not raise an unhandled rejection.
   for (const each of [readyOrOver, answer]) each.catch(() => {});
   return { ready: readyOrOver, answer };
 }
 
-function hear(child, { onReady, words }) {
+function receiveAnswer(child, { onReady, output }) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
-    let heard;
-    child.on('message', (message) => (message.ready ? onReady() : (heard = message)));
+    let received;
+    child.on('message', (message) => (message.ready ? onReady() : (received = message)));
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       alive.delete(child);
-      const failure = heard?.error ?? { message: `the process ended with ${signal ?? code} and no answer\n${words()}` };
-      if (heard?.answer) resolve(heard.answer);
+      const failure = received?.error ?? {
+        message: `the process exited with ${signal ?? code} and no result\n${output()}`,
+      };
+      if (received?.answer) resolve(received.answer);
       else reject(new Error(failure.message, { cause: failure.stack }));
     });
   });
 }
 
-/** For the end of the whole run: no side is left behind. */
+/** Kills all sides at the end of the run. */
 export function endSides() {
   for (const child of alive) child.kill('SIGKILL');
 }

@@ -17,7 +17,7 @@ const cells = (row) => [
   row.reach ?? '',
   reached(row),
 ];
-const head = ['row', 'Longhaul', 'against', 'ratio', 'to reach', 'reached'];
+const head = ['row', 'Longhaul', 'against', 'ratio', 'target', 'reached'];
 
 export const textTable = (rows) => aligned([head, ...rows.map(cells)]);
 
@@ -40,7 +40,7 @@ function markdown([first, ...rest]) {
   return [line(first), line(first.map(() => '---')), ...rest.map(line)].join('\n');
 }
 
-/** Everybody's own figures: median, and lowest to highest of the rounds. */
+/** The figures of all contenders: median, lowest and highest of the rounds. */
 export function figureTable({ figures, measures, names }) {
   const cell = (name, measure) => {
     const { value, lowest, highest, reason } = figures.of(name, measure);
@@ -67,9 +67,7 @@ export function shortfalls(rows) {
 
 function distance({ row, against, reach, short }) {
   const isHigher = reach.startsWith('≥') || reach.startsWith('>');
-  const share = isHigher
-    ? `${Math.round(short * 100)} % of what is to be reached`
-    : `${number(short)} times what is allowed`;
+  const share = isHigher ? `${Math.round(short * 100)} % of the target` : `${number(short)} times the limit`;
   return `${against === null ? row : `${row}, against ${against}`}: ${share} (${reach})`;
 }
 

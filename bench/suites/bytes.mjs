@@ -1,4 +1,4 @@
-/** What a waiting job costs in Redis: how much more memory the server uses once the producer is gone. */
+/** The memory of a waiting job in Redis: the growth of the server's memory after the producer has ended. */
 export const bytes = [
   {
     part: 'bytes',
@@ -6,7 +6,7 @@ export const bytes = [
     names: ['longhaul-redis', 'bullmq', 'bee-queue'],
     isSteady: true,
     once: async ({ run }, { bytes: count }, { redis }) => {
-      // The first look at a store makes things that do not grow with its jobs: scripts, settings, a worker's record.
+      // The first use of a store creates data that does not grow with its jobs: scripts, settings, a worker's record.
       await run('fill', { count: 1 });
       const before = Number((await redis.info()).used_memory);
       await run('fill', { count });

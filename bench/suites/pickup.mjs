@@ -1,8 +1,8 @@
-/** How long a job waits on an idle system, from the call that adds it to the first line of its handler. */
+/** Pick-up latency on an idle system: from the call that adds a job to the first line of its handler. */
 const discard = 50;
-/** A producer that kept its timetable worse than this was not measured in peace, and is measured again. */
-const mostLateMs = 25;
-const tries = 3;
+/** If the producer was later than this, the machine was busy, and the measurement is repeated. */
+const maxLateMs = 25;
+const maxTries = 3;
 
 export const pickup = [
   {
@@ -10,7 +10,7 @@ export const pickup = [
     title: 'pick-up on an idle system, producer and worker in two processes',
     names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue'],
     once: async ({ run, start }, { pickup: count, pickupEveryMs: everyMs }) => {
-      const { p50, p99 } = await inPeace(async () => {
+      const { p50, p99 } = await onQuietMachine(async () => {
         const listener = start('listen', { count, discard });
         await listener.ready;
         const [{ lateMs }, heard] = await Promise.all([run('send', { count, everyMs }), listener.answer]);
@@ -24,16 +24,16 @@ export const pickup = [
     title: 'pick-up on an idle system, both in one process',
     names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue'],
     once: async ({ run }, { pickup: count, pickupEveryMs: everyMs }) => {
-      const { p50, p99 } = await inPeace(() => run('sendAndListen', { count, discard, everyMs }));
+      const { p50, p99 } = await onQuietMachine(() => run('sendAndListen', { count, discard, everyMs }));
       return { 'pickupInside.p50': p50, 'pickupInside.p99': p99 };
     },
   },
 ];
 
-async function inPeace(measure) {
+async function onQuietMachine(measure) {
   for (let time = 1; ; time += 1) {
     const answer = await measure();
-    if (answer.lateMs <= mostLateMs) return answer;
-    if (time === tries) throw new Error(`the producer was ${answer.lateMs.toFixed(1)} ms late, ${tries} times`);
+    if (answer.lateMs <= maxLateMs) return answer;
+    if (time === maxTries) throw new Error(`the producer was ${answer.lateMs.toFixed(1)} ms late, ${maxTries} times`);
   }
 }

@@ -1,4 +1,4 @@
-/** Adding and processing: jobs a second. */
+/** Rates of adding and processing, in jobs a second. */
 export const rates = [
   {
     part: 'add',
@@ -16,7 +16,7 @@ export const rates = [
   process({ part: 'work100', concurrency: 100 }),
 ];
 
-/** One process fills the queue, another works it off. */
+/** One process fills the queue, another processes it. */
 function process({ part, concurrency }) {
   return {
     part,

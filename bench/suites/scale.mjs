@@ -1,4 +1,4 @@
-/** What only Longhaul is asked: whether a long queue, a long past or many running jobs cost more than they should. */
+/** Measurements of Longhaul alone: the cost of a long queue, of many finished jobs and of many running jobs. */
 const names = ['longhaul-redis', 'longhaul-sqlite'];
 
 export const scale = [

@@ -1,4 +1,4 @@
-/** A home as it is after months: very many jobs that ended, some that failed, a few that wait; and the queues that run. */
+/** Prepares a data directory like after months of use: many done jobs, some failed ones, and queues with running jobs. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import { join } from 'node:path';
 const batch = 1_000;
 const KINDS = ['transcode', 'thumbnail', 'report', 'backup', 'import'];
 const FAILURES = ['disk full', 'connection refused', 'bad checksum', 'exit-1', 'timeout'];
-/** One in so many fails. */
+/** One of this many jobs fails. */
 const failsEvery = 100;
 
-/** Until its home is gone, and never longer than ten minutes: a script outlives its node. */
+/** Exits when its data directory is removed, at the latest after ten minutes: a script outlives its node. */
 const running = `#!/bin/sh
 n=0
 while [ -e "$LONGHAUL_DATA" ] && [ $n -lt 600 ]; do
@@ -32,11 +32,11 @@ export function makeQueues(home, { logBytes, runningJobs }) {
   put('talker', talker, { env: { BYTES: String(logBytes) }, limits: { log: '4GB' } });
 }
 
-/** Through the port, as workers would; answers the id of one that is done and of one that failed. */
-export async function endJobs(longhaul, count, say) {
+/** Adds, claims and settles jobs through the port; returns the ids of a done job and of a failed one. */
+export async function endJobs(longhaul, count, print) {
   const queue = longhaul.queue('history');
-  const forEver = { for: null, count: null };
-  await queue.configure({ retention: { done: forEver, failed: forEver } });
+  const forever = { for: null, count: null };
+  await queue.configure({ retention: { done: forever, failed: forever } });
   let last = [];
   for (let done = 0; done < count; done += batch) {
     await queue.addAll(
@@ -47,7 +47,7 @@ export async function endJobs(longhaul, count, say) {
       await longhaul.store.jobs.claim({ worker: 'seed', queues: ['history'], limit: batch, requestId: randomUUID() })
     ).jobs;
     await longhaul.store.jobs.settle(last.map((job, n) => settlementOf(job, done + n)));
-    if ((done / batch) % 100 === 99) say(`${(done + batch).toLocaleString('en')} jobs have ended`);
+    if ((done / batch) % 100 === 99) print(`${(done + batch).toLocaleString('en')} jobs have ended`);
   }
   return { done: last.at(-1).id, failed: last[0].id };
 }

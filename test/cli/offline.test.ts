@@ -191,7 +191,7 @@ describe('a queue without a node', () => {
     const maxCrashes = async (...argv: string[]) =>
       (await bench.json<{ name: string }[]>('config', ...argv)).find(({ name }) => name === 'maxCrashes');
     expect(await maxCrashes('--global', 'maxCrashes=7')).toMatchObject({ value: '7', from: 'global' });
-    expect((await bench.run('config', 'films')).stdout).toMatch(/maxCrashes +7 +global +how often/);
+    expect((await bench.run('config', 'films')).stdout).toMatch(/maxCrashes +7 +global +how many/);
     expect(await maxCrashes('films', 'maxCrashes=8')).toMatchObject({ value: '8', from: 'queue' });
     expect(await maxCrashes('films', '--unset', 'maxCrashes')).toMatchObject({ value: '7', from: 'global' });
     expect(await maxCrashes('--global', '--unset', 'maxCrashes')).toMatchObject({ value: '5', from: 'default' });
@@ -238,7 +238,7 @@ describe('a wrong command line', () => {
     [2, '--env NO_SUCH_VARIABLE: NO_SUCH_VARIABLE is not set', ['run', '--env', 'NO_SUCH_VARIABLE', '--', 'make']],
     [1, 'no node runs on', ['run', '--', 'echo', 'hi']],
     [1, 'no node runs on', ['drain']],
-    [2, 'is none of: a folder', ['ls', '--store', 'ftp://nowhere']],
+    [2, 'is none of: a directory', ['ls', '--store', 'ftp://nowhere']],
     [1, '127.0.0.1:1', ['ls', '--store', 'http://127.0.0.1:1']],
     [2, 'did you mean progress?', ['report', 'progres', '40']],
     [2, 'works only in a script', ['report', 'progress', '40']],

@@ -120,13 +120,13 @@ test('LONGHAUL_LISTEN and node.json are named as the source of a refused address
   });
   expect(fromEnv).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('LONGHAUL_LISTEN 0.0.0.0 would let') as string,
+    stderr: expect.stringContaining('LONGHAUL_LISTEN 0.0.0.0 would accept') as string,
   });
   writeFileSync(join(bench.home, 'node.json'), '{"listen":["::"]}', { mode: 0o600 });
   const fromFile = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(fromFile).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('"listen" in node.json :: would let') as string,
+    stderr: expect.stringContaining('"listen" in node.json :: would accept') as string,
   });
 });
 

@@ -100,7 +100,7 @@ describe('a schedule', () => {
     expect(problems.map(({ path }) => path)).toEqual(['zone', 'backlog', 'cron']);
     expect(await put(server, 'x', { every: '1h', until: '2001-01-01', queue: 'mail' })).toMatchObject({
       status: 400,
-      json: { detail: expect.stringContaining('lies behind') as string },
+      json: { detail: expect.stringContaining('is in the past') as string },
     });
     expect((await server.ask('GET', '/api/schedules')).json).toEqual({ schedules: [] });
   });

@@ -163,7 +163,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
     usage: ['', 'create NAME --role ROLE [--expires TIME]', 'revoke ID'],
     summary: 'list, create and revoke tokens for the HTTP API',
     description:
-      'A token is printed once, when it is created; only its hash is stored. LONGHAUL_TOKEN passes a token to the other commands.\nRoles: read (view everything), submit (read, and add jobs), operate (submit, and cancel, retry, pause and work jobs),\nadmin (everything, including scripts and tokens), relay (only deliver jobs from another node).',
+      'A token is printed once, when it is created; only its hash is stored. LONGHAUL_TOKEN passes a token to the other commands.\nRoles: read (view everything), submit (read, and add jobs), operate (submit, and cancel, retry, pause and run jobs),\nadmin (everything, including scripts and tokens), relay (only deliver jobs from another node).',
     options: {
       role: { type: 'text', value: 'ROLE', completes: ROLES, description: `one of ${ROLES.join(', ')}` },
       expires: { type: 'text', value: 'TIME', description: 'lifetime of the token, such as 90d (default: no expiry)' },

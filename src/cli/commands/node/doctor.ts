@@ -15,6 +15,7 @@ import { fault, fine, warning } from '../../../node/doctor/finding.ts';
 import type { Home } from '../../../node/home.ts';
 import { daemonFile } from '../../../node/node-settings.ts';
 import { PROBLEM_RECORD, type QueueProblem } from '../../../node/queues/queue-problem.ts';
+import { plural } from '../../../wire/spans.ts';
 import { readIfExists } from '../../daemon/serve-settings.ts';
 import { cell, paint, print, printJson, screenOf } from '../../output/screen.ts';
 import { packageVersion } from '../../package-version.ts';
@@ -138,5 +139,5 @@ function show(findings: readonly Finding[]): void {
     if (cure !== '') print(`${' '.repeat(21)}→ ${cure}`);
   }
   const count = (wanted: FindingLevel): number => findings.filter(({ level }) => level === wanted).length;
-  print(`\n${count('error')} errors, ${count('warning')} warnings`);
+  print(`\n${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}`);
 }

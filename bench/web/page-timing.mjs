@@ -1,13 +1,13 @@
-/** What one who looks at the page waits for: the first content, frames while scrolling, memory of the tab. */
+/** Measurements in the browser: time to first content, frame times while scrolling, memory of the tab. */
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
-/** Milliseconds from the navigation to the words being there, each time in a browser that knows nothing yet. */
-export async function firstContent(browser, { url, words, times }) {
+/** Measures the milliseconds from the navigation until the text is visible, each time in a fresh context. */
+export async function firstContent(browser, { url, text, times }) {
   const took = [];
   for (let time = 0; time < times; time += 1) {
     const { page, close } = await openPage(browser, url);
-    took.push(await untilSeen(page, words));
+    took.push(await untilVisible(page, text));
     await close();
   }
   took.sort((a, b) => a - b);
@@ -16,23 +16,23 @@ export async function firstContent(browser, { url, words, times }) {
 
 export async function openPage(browser, url) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  context.setDefaultTimeout(patienceMs);
+  context.setDefaultTimeout(timeoutMs);
   const page = await context.newPage();
   await page.goto(url, { waitUntil: 'commit' });
   return { page, close: () => context.close() };
 }
 
-/** By the page's own clock, at the first frame that has them. */
-export async function untilSeen(page, words) {
+/** Returns the time on the page's own clock of the first frame that contains the text. */
+export async function untilVisible(page, text) {
   const seen = await page.waitForFunction(
-    (text) => document.querySelector('main')?.innerText.includes(text) && performance.now(),
-    words,
+    (wanted) => document.querySelector('main')?.innerText.includes(wanted) && performance.now(),
+    text,
     { polling: 'raf' },
   );
   return seen.jsonValue();
 }
 
-/** Times of frames while the wheel turns without a pause. */
+/** Measures frame times while the wheel turns without a pause. */
 export async function wheelFrames(page, { seconds, delta }) {
   const counted = page.evaluate(
     (ms) =>
@@ -58,7 +58,7 @@ export async function wheelFrames(page, { seconds, delta }) {
   return { frames: took.length, p50: at(0.5), p95: at(0.95), most: at(0.9999) };
 }
 
-/** Megabytes of the tab's heap after a collection, and how many nodes the document has. */
+/** Returns the megabytes of the tab's heap after a garbage collection, and the number of DOM nodes. */
 export async function memoryOf(page) {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');

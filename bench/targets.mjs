@@ -1,8 +1,8 @@
 /**
- * The rows of the table, and what Longhaul is to reach in each.
+ * The rows of the table with their targets.
  *
- * `ours` and `peer` name contenders; several peers mean the fastest of them. Where Longhaul is held against itself,
- * `peerMeasure` is the other measure; where it is held against a figure, there is no peer. No `reach`: for information.
+ * `ours` and `peer` name contenders; of several peers the fastest counts. A row with `peerMeasure` compares Longhaul with
+ * itself; a row without a peer has an absolute target. A row without `reach` is for information.
  */
 const fastest = ['bullmq', 'bee-queue', 'plainjob-full', 'plainjob'];
 const jobs = 'jobs/s';
@@ -43,8 +43,8 @@ const size = ({ few, many }) => {
   return [
     claim({ row: `claim one of ${long} waiting`, measure: 'claim.one', against }),
     claim({ row: `claim 100 of ${long} waiting`, measure: 'claim.hundred', against }),
-    { row: `list, slowest look, ${long} done`, measure: 'finished.list', unit: 'ms', reach: ['<', 100] },
-    { row: `count, slowest look, ${long} done`, measure: 'finished.count', unit: 'ms', reach: ['<', 100] },
+    { row: `list, slowest call, ${long} done`, measure: 'finished.list', unit: 'ms', reach: ['<', 100] },
+    { row: `count, slowest call, ${long} done`, measure: 'finished.count', unit: 'ms', reach: ['<', 100] },
     { row: 'heartbeats of 1,000 running jobs', measure: 'heartbeats', unit: '% of one core', reach: ['<', 5] },
   ];
 };
@@ -58,7 +58,7 @@ const claim = ({ row, measure, against }) => ({
   reach: ['≤', 1.5],
 });
 
-export function reaches({ stores, sizes }) {
+export function targets({ stores, sizes }) {
   const on = (store, rows) =>
     rows.map((each) => ({ ...each, row: `${titles[store]}: ${each.row}`, ours: `longhaul-${store}` }));
   const compared = { redis, sqlite };
