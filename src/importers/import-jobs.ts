@@ -4,10 +4,10 @@
  */
 import { checked } from '../core/input/check.ts';
 import { ID_PATTERN, queueName } from '../core/job/names.ts';
-import { born } from '../core/lifecycle/lifecycle.ts';
+import { created } from '../core/lifecycle/lifecycle.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { NewJob } from '../core/ports/job-store.ts';
-import type { MovedJob, MovedRow, Standing } from '../core/ports/migration.ts';
+import type { MigratedJob, MigrationRow, MigrationState } from '../core/ports/migration.ts';
 import type { Store } from '../core/ports/store.ts';
 import { DEFAULT_SETTINGS } from '../core/settings/settings.ts';
 import { setSchedule } from '../schedules/manage-schedules.ts';
@@ -108,7 +108,7 @@ async function writeEnded(
 ): Promise<void> {
   const { migration } = store;
   const before = await migration.standing();
-  const standing: Standing = {
+  const standing: MigrationState = {
     move: importId,
     role: 'import',
     other: origin,
@@ -142,14 +142,14 @@ async function writeEnded(
 function rowOf(
   foreign: ForeignJob,
   { seq, now, origin }: { seq: number; now: number; origin: string },
-): MovedRow<'jobs'> {
+): MigrationRow<'jobs'> {
   const { createdAt, endedAt, state, attempt, result, failure } = foreign;
   const [from, to] = [createdAt ?? endedAt ?? now, endedAt ?? now];
-  const { job, row } = born(newJob(foreign), { now: from, seq, settings: DEFAULT_SETTINGS });
+  const { job, row } = created(newJob(foreign), { now: from, seq, settings: DEFAULT_SETTINGS });
   const ended = { ...job, state, attempt, result, failure, endedAt: to, failures: failure === null ? 0 : 1 };
   const event = state === 'done' ? ('completed' as const) : ('failed' as const);
   const last = { at: to, event, state, attempt, token: null, by: null, note: `imported from ${origin}` };
-  const value: MovedJob = { job: ended, history: [row, last], parents: [], holds: null };
+  const value: MigratedJob = { job: ended, history: [row, last], parents: [], holds: null };
   return { key: String(seq), value };
 }
 

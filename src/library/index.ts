@@ -8,7 +8,7 @@ export type { Label } from '../core/job/label.ts';
 export type { Prunable } from '../core/lifecycle/prunable.ts';
 export type { ErrorCode, Problem } from '../core/ports/errors.ts';
 export { LonghaulError } from '../core/ports/errors.ts';
-export type { SeriesQuestion, StatisticsQuestion, TagCount } from '../core/ports/insight.ts';
+export type { SeriesQuery, StatisticsQuery, TagCount } from '../core/ports/insight.ts';
 export type { FailureGroup, QueueCounts, StoreEvent, WorkerRecord } from '../core/ports/job-store.ts';
 export type { Refusal, RefusalCode } from '../core/ports/refusal.ts';
 export type { ScheduleInput } from '../core/schedules/schedule-input.ts';

@@ -6,8 +6,8 @@ import { searchJobs } from '../core/job/search-jobs.ts';
 import { followTracked, track, trackedJobs, untrack } from '../core/job/tracked-jobs.ts';
 import type { Prunable } from '../core/lifecycle/prunable.ts';
 import type { ThrottleView } from '../core/limits/throttle-views.ts';
-import { listThrottles, setThrottle, withBrakes } from '../core/limits/throttle-views.ts';
-import type { SeriesQuestion, StatisticsQuestion, TagCount } from '../core/ports/insight.ts';
+import { listThrottles, setThrottle, withWaitReasons } from '../core/limits/throttle-views.ts';
+import type { SeriesQuery, StatisticsQuery, TagCount } from '../core/ports/insight.ts';
 import type {
   Cancel,
   CancelResult,
@@ -27,10 +27,10 @@ import type {
 } from '../core/ports/job-store.ts';
 import type { Refused } from '../core/ports/refusal.ts';
 import type { Store } from '../core/ports/store.ts';
-import { deletedQueues, jobsIn } from '../core/settings/delete-queue.ts';
+import { deletedQueues, totalJobs } from '../core/settings/delete-queue.ts';
 import type { ExplainedSetting, SettingName } from '../core/settings/global-settings.ts';
 import type { QueueSettings } from '../core/settings/settings.ts';
-import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../core/settings/settings.ts';
+import { DEFAULT_SETTINGS, GLOBAL_SETTINGS_KEY } from '../core/settings/settings.ts';
 import type { SettingsInput } from '../core/settings/settings-input.ts';
 import { checkQueueName } from '../core/settings/settings-input.ts';
 import type { SeriesPoint } from '../core/statistics/series.ts';
@@ -93,7 +93,7 @@ export class Longhaul implements AsyncDisposable {
     if (job === null || job === undefined) return null;
     const settings = await this.#connection.settings.read(job.queue);
     const view = viewOf<Data, Result>(job, settings, Date.now());
-    return (await withBrakes(this.store.jobs, [view], () => settings))[0] ?? view;
+    return (await withWaitReasons(this.store.jobs, [view], () => settings))[0] ?? view;
   }
 
   /** Returns the history of a job, the oldest row first. */
@@ -119,33 +119,33 @@ export class Longhaul implements AsyncDisposable {
     const now = Date.now();
     const settingsOf = (queue: string) => settings.get(queue) ?? DEFAULT_SETTINGS;
     const views = page.jobs.map((job) => viewOf(job, settingsOf(job.queue), now));
-    return { jobs: await withBrakes(this.store.jobs, views, settingsOf), next: page.next };
+    return { jobs: await withWaitReasons(this.store.jobs, views, settingsOf), next: page.next };
   }
 
   /** Lists the queues with the number of their jobs by state. */
   async queues(): Promise<readonly QueueCounts[]> {
     const [counts, deleted] = await Promise.all([this.store.jobs.count(), deletedQueues(this.store)]);
-    return counts.filter((each) => jobsIn(each) > 0 || !deleted.has(each.queue));
+    return counts.filter((each) => totalJobs(each) > 0 || !deleted.has(each.queue));
   }
 
   /** Returns the settings of a queue that sets no value of its own. */
   async settings(): Promise<QueueSettings> {
-    return this.#connection.settings.read(EVERY_QUEUE);
+    return this.#connection.settings.read(GLOBAL_SETTINGS_KEY);
   }
 
   /** Changes the defaults for queues that do not set a value of their own. Takes effect at once, everywhere. */
   async configure(settings: SettingsInput): Promise<QueueSettings> {
-    return this.#connection.settings.change(EVERY_QUEUE, settings);
+    return this.#connection.settings.change(GLOBAL_SETTINGS_KEY, settings);
   }
 
   /** Removes a setting for all queues, so that its default applies again. */
   async unset(name: SettingName): Promise<QueueSettings> {
-    return this.#connection.settings.unset(EVERY_QUEUE, name);
+    return this.#connection.settings.unset(GLOBAL_SETTINGS_KEY, name);
   }
 
   /** Explains each setting: its meaning, the value for queues without their own, and where that value was set. */
   async explain(): Promise<readonly ExplainedSetting[]> {
-    return this.#connection.settings.explain(EVERY_QUEUE);
+    return this.#connection.settings.explain(GLOBAL_SETTINGS_KEY);
   }
 
   /** Lists the throttles that have a maximum or are in use, with the holders of their slots and the number of waiting jobs. */
@@ -164,12 +164,12 @@ export class Longhaul implements AsyncDisposable {
   }
 
   /** Returns statistics by queue and UTC day, or by tag or worker as well; the oldest day first. */
-  async statistics(question: StatisticsQuestion = {}): Promise<readonly DayStatistics[]> {
+  async statistics(question: StatisticsQuery = {}): Promise<readonly DayStatistics[]> {
     return this.store.jobs.insight({ kind: 'statistics', ...question });
   }
 
   /** Returns how many jobs ended in each minute of two hours or each hour of sixty days; without the empty ones. */
-  async throughput(question: SeriesQuestion): Promise<readonly SeriesPoint[]> {
+  async throughput(question: SeriesQuery): Promise<readonly SeriesPoint[]> {
     return this.store.jobs.insight({ kind: 'series', ...question });
   }
 

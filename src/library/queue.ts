@@ -4,10 +4,10 @@ import { toNewJob } from '../core/input/add-options.ts';
 import { toJsonText } from '../core/input/json.ts';
 import { sameJson } from '../core/input/same-json.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
-import type { SeriesQuestion, StatisticsQuestion } from '../core/ports/insight.ts';
+import type { SeriesQuery, StatisticsQuery } from '../core/ports/insight.ts';
 import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/ports/job-store.ts';
 import type { ScheduleInput } from '../core/schedules/schedule-input.ts';
-import { deleteQueue, jobsIn } from '../core/settings/delete-queue.ts';
+import { deleteQueue, totalJobs } from '../core/settings/delete-queue.ts';
 import type { ExplainedSetting, SettingName } from '../core/settings/global-settings.ts';
 import type { QueueSettings } from '../core/settings/settings.ts';
 import type { SettingsInput } from '../core/settings/settings-input.ts';
@@ -118,12 +118,12 @@ export class Queue<Data = unknown, Result = unknown> {
   }
 
   /** Returns statistics by UTC day, the oldest first; by tag or worker as well. */
-  async statistics(question: Omit<StatisticsQuestion, 'queue'> = {}): Promise<readonly DayStatistics[]> {
+  async statistics(question: Omit<StatisticsQuery, 'queue'> = {}): Promise<readonly DayStatistics[]> {
     return this.#connection.store.jobs.insight({ kind: 'statistics', ...question, queue: this.name });
   }
 
   /** Returns how many jobs ended in each minute of two hours or each hour of sixty days; without the empty ones. */
-  async throughput(question: Omit<SeriesQuestion, 'queue'>): Promise<readonly SeriesPoint[]> {
+  async throughput(question: Omit<SeriesQuery, 'queue'>): Promise<readonly SeriesPoint[]> {
     return this.#connection.store.jobs.insight({ kind: 'series', ...question, queue: this.name });
   }
 
@@ -189,7 +189,7 @@ export class Queue<Data = unknown, Result = unknown> {
    * job runs, or while there are jobs and `jobs` is not true.
    */
   async delete({ jobs = false }: { readonly jobs?: boolean } = {}): Promise<{ readonly jobs: number }> {
-    const count = jobsIn(await this.count());
+    const count = totalJobs(await this.count());
     if (count > 0 && !jobs)
       throw new LonghaulError('refused', `queue ${this.name} has ${count} jobs: { jobs: true } deletes them too`);
     const deleted = await deleteQueue(this.#connection.store, this.name);

@@ -4,7 +4,7 @@ import { groupOfMessage } from '../core/job/failure.ts';
 import type { RunningJob } from '../core/job/job.ts';
 import type { Store } from '../core/ports/store.ts';
 import { parentsOf } from '../files/attachments/parents.ts';
-import type { AttemptContext, RunOutcome } from '../worker/attempt/run-outcome.ts';
+import type { AttemptContext, AttemptOutcome } from '../worker/attempt/run-outcome.ts';
 import type { Handler, HandlerPort } from './active-job.ts';
 import { activeJob } from './active-job.ts';
 import type { AttemptLog } from './attempt-log.ts';
@@ -26,7 +26,7 @@ export async function runHandler<Data, Result>(
   run: HandlerRun<Data, Result>,
   job: RunningJob,
   context: AttemptContext,
-): Promise<RunOutcome> {
+): Promise<AttemptOutcome> {
   const log = lazyLog(run.home, job);
   try {
     const parsed = JSON.parse(job.data) as Data;
@@ -48,13 +48,13 @@ export async function runHandler<Data, Result>(
   }
 }
 
-function toRunOutcome(value: unknown): RunOutcome {
+function toRunOutcome(value: unknown): AttemptOutcome {
   const outcome = outcomeIn(value);
   if (outcome !== null) return toAttemptOutcome(outcome);
   return { kind: 'complete', result: toJsonText('result', value) };
 }
 
-function toAttemptOutcome(outcome: HandlerOutcome): RunOutcome {
+function toAttemptOutcome(outcome: HandlerOutcome): AttemptOutcome {
   switch (outcome.kind) {
     case 'complete':
       return { kind: 'complete', ...(outcome.next !== null && { next: outcome.next }) };

@@ -1,6 +1,6 @@
 /** `node.json`: identity of this node, and settings of its daemon. */
 import { checked, flag, integer, listOf, object, oneOf, size, text } from '../core/input/check.ts';
-import { shownName } from '../core/job/names.ts';
+import { displayName } from '../core/job/names.ts';
 import { badInput } from '../core/ports/errors.ts';
 import { units } from '../core/settings/limit-input.ts';
 import type { OutboundSettings } from './outbound-settings.ts';
@@ -50,7 +50,7 @@ export const DEFAULT_PORT = 3333;
 const COPY_UP_TO = 16 * 1024 ** 2;
 const address = text({ max: 2_048, pattern: /^https?:\/\/[^\s/]+/, must: 'must be an http address' });
 const shape = object({
-  name: shownName,
+  name: displayName,
   url: address,
   copyUpTo: size,
   aliases: listOf(address, 50),

@@ -30,7 +30,7 @@ import { openRouter } from './router/open-router.ts';
 import type { JobProcesses } from './scripts/job-processes.ts';
 import { ScriptNode } from './scripts/script-node.ts';
 import { ownStore } from './store-owner.ts';
-import type { Hooks } from './webhooks/open-webhooks.ts';
+import type { Webhooks } from './webhooks/open-webhooks.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
 import { outputAt } from './webhooks/output-at.ts';
 
@@ -45,10 +45,10 @@ export interface NodeOptions {
   readonly inherited: Readonly<Record<string, string | undefined>>;
   /** The database file of the store, if it has one. */
   readonly storeFile?: string | null;
-  onNews?(event: NodeNews): void;
+  onEvent?(event: NodeEvent): void;
 }
 
-export type NodeNews =
+export type NodeEvent =
   | {
       readonly type: 'queue';
       readonly queue: string;
@@ -64,7 +64,7 @@ export interface Node {
   readonly uploads: AttachmentUploads;
   readonly attempts: AttemptReader;
   readonly relay: Relay;
-  readonly hooks: Pick<Hooks, 'problems'>;
+  readonly hooks: Pick<Webhooks, 'problems'>;
   readonly blobs: Blobs;
   readonly copies: Copies;
   /** The other nodes of the store. */
@@ -143,12 +143,12 @@ export async function openNode(options: NodeOptions): Promise<Node> {
  * Undoes the steps in reverse order. A step that fails is reported and does not stop the others: a part that still runs
  * would keep the process of a failed node alive, and its scripts without a node.
  */
-async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promise<void> {
+async function undoAll(undo: (() => unknown)[], { onEvent }: NodeOptions): Promise<void> {
   for (const step of undo.reverse()) {
     try {
       await step();
     } catch (error) {
-      onNews?.({ type: 'trouble', what: 'failed to stop a part of the node', error });
+      onEvent?.({ type: 'trouble', what: 'failed to stop a part of the node', error });
     }
   }
 }
@@ -182,7 +182,7 @@ function nodeBaseOf({ home, store }: NodeOptions, node: ScriptNode, member: Memb
 }
 
 /** The parts of system queues. */
-function systemQueueParts({ store, settings, home, host, pid, onNews }: NodeOptions, base: NodeBase) {
+function systemQueueParts({ store, settings, home, host, pid, onEvent }: NodeOptions, base: NodeBase) {
   return {
     store,
     settings,
@@ -193,12 +193,12 @@ function systemQueueParts({ store, settings, home, host, pid, onNews }: NodeOpti
     journalPath: home.journal,
     attachments: base.attachments,
     hasQueue: (name: string) => base.queues().has(name),
-    onEvent: (event: WorkerEvent) => onNews?.({ type: 'worker', event }),
-    onTrouble: (what: string, error: unknown) => onNews?.({ type: 'trouble', what, error }),
+    onEvent: (event: WorkerEvent) => onEvent?.({ type: 'worker', event }),
+    onTrouble: (what: string, error: unknown) => onEvent?.({ type: 'trouble', what, error }),
   };
 }
 
-function join({ store, home, settings, host, pid, version, onNews }: NodeOptions, load: () => readonly NodeQueue[]) {
+function join({ store, home, settings, host, pid, version, onEvent }: NodeOptions, load: () => readonly NodeQueue[]) {
   return openMembership(
     {
       store,
@@ -211,13 +211,13 @@ function join({ store, home, settings, host, pid, version, onNews }: NodeOptions
         url: settings.url,
         isUrlSet: settings.isUrlSet,
       }),
-      onTrouble: (what, error) => onNews?.({ type: 'trouble', what, error }),
+      onTrouble: (what, error) => onEvent?.({ type: 'trouble', what, error }),
     },
     load,
   );
 }
 
-function startSchedules({ store, onNews }: NodeOptions): ScheduleRunner {
-  const onTrouble = (what: string, error: unknown): void => onNews?.({ type: 'trouble', what, error });
+function startSchedules({ store, onEvent }: NodeOptions): ScheduleRunner {
+  const onTrouble = (what: string, error: unknown): void => onEvent?.({ type: 'trouble', what, error });
   return startScheduleRunner({ store, onTrouble });
 }

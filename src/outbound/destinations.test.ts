@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { checked, listOf } from '../core/input/check.ts';
 import { allowedDestination, destinationsOf } from './destinations.ts';
-import { readAddress, refusedBySight } from './outbound-address.ts';
+import { readAddress, refuseLiteralAddress } from './outbound-address.ts';
 
 const none = destinationsOf([]);
 
 /** The problem that is found without a lookup; undefined if there is none. */
 function problemOf(address: string, destinations = none): string | undefined {
   const url = readAddress(address);
-  return url instanceof URL ? refusedBySight(url, destinations)?.code : url.code;
+  return url instanceof URL ? refuseLiteralAddress(url, destinations)?.code : url.code;
 }
 
 describe('before any lookup', () => {

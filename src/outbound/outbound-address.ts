@@ -15,7 +15,7 @@ export function readAddress(text: string): URL | AddressProblem {
 }
 
 /** Refuses a URL whose host is a literal private address that is not allowed. No lookup is made. */
-export function refusedBySight(url: URL, destinations: Destinations): AddressProblem | null {
+export function refuseLiteralAddress(url: URL, destinations: Destinations): AddressProblem | null {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) === 0) return null;
   const port = portOf(url);

@@ -15,7 +15,7 @@ import { LonghaulError } from '../core/ports/errors.ts';
 import { CallTimer, STOPPED } from './call-timer.ts';
 import type { Destinations } from './destinations.ts';
 import { guardedLookup } from './guarded-lookup.ts';
-import { portOf, refusedBySight } from './outbound-address.ts';
+import { portOf, refuseLiteralAddress } from './outbound-address.ts';
 import type { OutboundAnswer, OutboundCall, OutboundOpened, OutboundProblem, UploadBody } from './outbound-call.ts';
 import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMES } from './outbound-call.ts';
 import { failedCall, problem } from './outbound-problem.ts';
@@ -40,7 +40,7 @@ export function openOutbound(
   const options = { ...AGENT, maxSockets };
   const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) };
   const make = async <Answer>(call: OutboundCall, use: UseAnswer<Answer>): Promise<Answer | Failed> => {
-    const refused = refusedBySight(call.url, destinations());
+    const refused = refuseLiteralAddress(call.url, destinations());
     if (refused !== null) return { ok: false, problem: refused };
     return exchange(call, () => start(call, { agents, destinations }), use);
   };

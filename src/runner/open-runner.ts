@@ -9,7 +9,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { type Adoption, adopt } from './attempt/adopt.ts';
 import type { Attempt, WatchOptions } from './attempt/attempt.ts';
 import { AttemptWatcher } from './attempt/attempt-watcher.ts';
-import { fitsKernelLimits, type Order, type Tools, toShimInput } from './attempt/start-request.ts';
+import { fitsKernelLimits, type StartRequest, type Tools, toShimInput } from './attempt/start-request.ts';
 import { type RunnerHealth, RunnerLink, type SpawnAnswer } from './process/runner-link.ts';
 import { openCgroups } from './process-tree/cgroups.ts';
 import { bootIdentity } from './process-tree/process-stat.ts';
@@ -35,7 +35,7 @@ export interface RunnerOptions {
 
 export interface Runner {
   /** Starts one attempt. */
-  start(request: Order, options?: WatchOptions): Promise<StartAnswer>;
+  start(request: StartRequest, options?: WatchOptions): Promise<StartAnswer>;
   /** Continues to supervise the attempt of a directory, or reports that it was never started. */
   adopt(folder: string, options?: WatchOptions): Promise<AdoptAnswer>;
   /** Returns the attempts that have not ended. */
@@ -58,7 +58,7 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   });
   link.open();
 
-  const start = async (request: Order, given: WatchOptions): Promise<StartAnswer> => {
+  const start = async (request: StartRequest, given: WatchOptions): Promise<StartAnswer> => {
     const cgroup = cgroups?.make() ?? null;
     const answer = refusalFor(request) ?? (await link.start(toShimInput(request, { ...host, cgroup })));
     if (answer.kind === 'spawned') {
@@ -99,7 +99,7 @@ export function openRunner(options: RunnerOptions = {}): Runner {
 }
 
 /** Returns why no process can be started for this request, or null. */
-function refusalFor(request: Order): (SpawnAnswer & { readonly kind: 'refused' }) | null {
+function refusalFor(request: StartRequest): (SpawnAnswer & { readonly kind: 'refused' }) | null {
   if (!fitsKernelLimits(request))
     return { kind: 'refused', message: 'E2BIG: the arguments and environment are too long' };
   if (!existsSync(request.cwd))

@@ -10,11 +10,11 @@ import { isEnded } from '../core/job/job.ts';
 import type { AddResult } from '../core/ports/job-store.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { RunOutcome, Schedule } from '../core/schedules/schedule.ts';
-import { settledRuns } from '../core/schedules/schedule.ts';
+import { withOutcomes } from '../core/schedules/schedule.ts';
 import { jobOfRun } from '../core/schedules/schedule-input.ts';
 import type { LiveJob } from '../core/schedules/schedule-plan.ts';
-import { isAtRest, mustLookAtJobs, nextRunAt, planTurn } from '../core/schedules/schedule-plan.ts';
-import type { KeptSchedule } from '../core/schedules/schedule-record.ts';
+import { isIdle, needsLiveJobs, nextRunAt, planRuns } from '../core/schedules/schedule-plan.ts';
+import type { StoredSchedule } from '../core/schedules/schedule-record.ts';
 import { putSchedule, rewriteSchedule } from './schedule-records.ts';
 
 /** The winner of the put adds its jobs at once. After this time without, it is assumed dead. */
@@ -23,15 +23,15 @@ const PENDING_MS = 5_000;
 const QUEUED_CHECK_MS = 1_000;
 
 /** Fires what is due. Returns when the next turn is; null: not before the schedule changes. */
-export async function fireSchedule(store: Store, kept: KeptSchedule, now: number): Promise<number | null> {
+export async function fireSchedule(store: Store, kept: StoredSchedule, now: number): Promise<number | null> {
   const { schedule, updatedAt } = kept;
-  if (isAtRest(schedule, now)) return nextRunAt(schedule);
+  if (isIdle(schedule, now)) return nextRunAt(schedule);
   if (schedule.pending.length > 0) {
     if (updatedAt > now - PENDING_MS) return updatedAt + PENDING_MS;
     return isStillPending(await addPending(store, schedule)) ? now + PENDING_MS : now;
   }
-  const live = mustLookAtJobs(schedule, now) ? await liveJobs(store, schedule) : null;
-  const turn = planTurn(schedule, now, live);
+  const live = needsLiveJobs(schedule, now) ? await liveJobs(store, schedule) : null;
+  const turn = planRuns(schedule, now, live);
   if (turn.schedule !== schedule && !(await putSchedule(store.records, turn.schedule, kept.version))) return now;
   if (turn.cancels.length > 0) await store.jobs.cancel(turn.cancels.map((id) => ({ id })));
   if (turn.adds.length > 0 && isStillPending(await addPending(store, turn.schedule))) return now + PENDING_MS;
@@ -62,7 +62,7 @@ export async function addPending(store: Store, schedule: Schedule): Promise<Read
   if (isStillPending(byId)) return byId;
   const outcomes = new Map([...byId].map(([id, answer]) => [id, outcomeOf(answer)]));
   // Refused, without effect, for a schedule that was deleted meanwhile.
-  await rewriteSchedule(store.records, schedule.name, (present) => settledRuns(present, outcomes));
+  await rewriteSchedule(store.records, schedule.name, (present) => withOutcomes(present, outcomes));
   return byId;
 }
 

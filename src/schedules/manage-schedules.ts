@@ -8,12 +8,12 @@ import { refuse } from '../core/ports/refusal.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { Schedule, ScheduleDefinition } from '../core/schedules/schedule.ts';
 import {
+  manualRun,
   newSchedule,
-  nextSlot,
+  nextRunTime,
   pausedSchedule,
   redefined,
   resumedSchedule,
-  runByHand,
   SCHEDULE_RECORD,
 } from '../core/schedules/schedule.ts';
 import type { ScheduleInput } from '../core/schedules/schedule-input.ts';
@@ -50,7 +50,7 @@ export async function setSchedule({ records }: Store, name: string, input: Sched
 }
 
 function mustFire(definition: ScheduleDefinition, now: number): void {
-  if (nextSlot(definition, now - 1) !== null) return;
+  if (nextRunTime(definition, now - 1) !== null) return;
   throw badInput('schedule', [{ path: 'until', message: 'is in the past: the schedule would never fire' }]);
 }
 
@@ -77,7 +77,7 @@ export async function runScheduleNow(store: Store, name: string, given?: string)
   const now = await readStoreTime(store.records);
   let id = '';
   const written = await rewriteSchedule(store.records, name, (before) => {
-    const { schedule, run } = runByHand(before, now, given);
+    const { schedule, run } = manualRun(before, now, given);
     id = run.id;
     return schedule;
   });

@@ -9,7 +9,7 @@ import type { Refused } from '../core/ports/refusal.ts';
 import { refuse } from '../core/ports/refusal.ts';
 import type { Schedule } from '../core/schedules/schedule.ts';
 import { SCHEDULE_RECORD } from '../core/schedules/schedule.ts';
-import type { KeptSchedule } from '../core/schedules/schedule-record.ts';
+import type { StoredSchedule } from '../core/schedules/schedule-record.ts';
 import { readSchedule } from '../core/schedules/schedule-record.ts';
 
 const PAGE = 500;
@@ -21,8 +21,8 @@ export type Written = { readonly ok: true; readonly schedule: Schedule } | Refus
 export async function listSchedules(
   records: Records,
   onUnreadable?: (name: string) => void,
-): Promise<readonly KeptSchedule[]> {
-  const found: KeptSchedule[] = [];
+): Promise<readonly StoredSchedule[]> {
+  const found: StoredSchedule[] = [];
   for (let after: string | undefined; ; ) {
     const page = await records.list({ kind: SCHEDULE_RECORD, limit: PAGE, ...(after !== undefined && { after }) });
     for (const record of page) {
@@ -35,7 +35,7 @@ export async function listSchedules(
   }
 }
 
-export async function findSchedule(records: Records, name: string): Promise<KeptSchedule | null> {
+export async function findSchedule(records: Records, name: string): Promise<StoredSchedule | null> {
   const record = await records.get(SCHEDULE_RECORD, name);
   return record === null ? null : readSchedule(record);
 }

@@ -5,7 +5,7 @@
  */
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { Store } from '../core/ports/store.ts';
-import type { KeptSchedule } from '../core/schedules/schedule-record.ts';
+import type { StoredSchedule } from '../core/schedules/schedule-record.ts';
 import { RetryDelay } from '../worker/outcome/retry-delay.ts';
 import { fireSchedule } from './fire-schedule.ts';
 import { listSchedules } from './schedule-records.ts';
@@ -98,7 +98,7 @@ class Runner {
   }
 
   /** An error of one schedule does not keep others from firing. */
-  async #fire(kept: KeptSchedule, now: number): Promise<number | null> {
+  async #fire(kept: StoredSchedule, now: number): Promise<number | null> {
     try {
       return await fireSchedule(this.#options.store, kept, now);
     } catch (error) {

@@ -107,4 +107,4 @@ export interface AttemptHolder {
 }
 
 /** An attempt with its node. `node` is null when no node is known to hold files, or when the store is not shared. */
-export type PlacedAttempt = AttemptView & { readonly node: AttemptHolder | null };
+export type LocatedAttempt = AttemptView & { readonly node: AttemptHolder | null };

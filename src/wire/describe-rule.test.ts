@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ruleWords } from './describe-rule.ts';
+import { describeRule } from './describe-rule.ts';
 
 it.each([
   ['30 3 * * *', 'every day at 03:30 (UTC)'],
@@ -24,7 +24,7 @@ it.each([
   ['15 0 12 * * *', 'every day at 12:00:15 (UTC)'],
   ['*/20 */2 * * *', 'every 20 minutes of every 2nd hour (UTC)'],
 ])('%s is described as: %s', (cron, text) => {
-  expect(ruleWords({ kind: 'cron', cron, zone: 'UTC' })).toBe(text);
+  expect(describeRule({ kind: 'cron', cron, zone: 'UTC' })).toBe(text);
 });
 
 it.each([
@@ -34,5 +34,5 @@ it.each([
   [86_400_000, 0, 'every day'],
   [1_500, 0, 'every 1s500ms'],
 ])('an interval of %i ms with offset %i is described as: %s', (everyMs, anchorAt, text) => {
-  expect(ruleWords({ kind: 'every', everyMs, anchorAt })).toBe(text);
+  expect(describeRule({ kind: 'every', everyMs, anchorAt })).toBe(text);
 });

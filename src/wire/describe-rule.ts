@@ -25,7 +25,7 @@ const MONTHS = [
 /** More times of day than this are described as a pattern. */
 const MAX_TIMES = 6;
 
-export function ruleWords(rule: ScheduleRule): string {
+export function describeRule(rule: ScheduleRule): string {
   if (rule.kind === 'every') return describeInterval(rule);
   const read = readCron(rule.cron);
   return read.ok ? `${describeCron(read.rule)} (${rule.zone})` : rule.cron;

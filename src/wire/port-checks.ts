@@ -11,12 +11,12 @@ import { LABELS } from '../core/job/label.ts';
 import { jobId, queueName } from '../core/job/names.ts';
 import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
 import type { CallArgument, CallName } from '../core/operations/perform.ts';
-import type { InsightKind, Question, QuestionOf } from '../core/ports/insight.ts';
+import type { InsightKind, InsightQuery, InsightQueryOf } from '../core/ports/insight.ts';
 import { dependencyRule, priority } from '../core/settings/policy-input.ts';
 import type { Span } from '../core/statistics/series.ts';
 import { SPAN_NAMES } from '../core/statistics/series.ts';
-import type { Hook } from '../core/webhooks/webhook.ts';
-import { HOOK_EVENTS, HOOK_URL, SECRET_NAME } from '../core/webhooks/webhook.ts';
+import type { Webhook } from '../core/webhooks/webhook.ts';
+import { SECRET_NAME, WEBHOOK_EVENTS, WEBHOOK_URL } from '../core/webhooks/webhook.ts';
 
 const MAX_MS = 8.64e15;
 /** The limit of items in one call. The library and the workers send batches of a thousand. */
@@ -62,10 +62,10 @@ export const backoffRecord = fields({
   delaysMs: listOf(ms, 100),
 });
 const webhookRecord = fields(
-  { url: text({ max: 800, pattern: HOOK_URL }), on: listOf(oneOf(...HOOK_EVENTS), HOOK_EVENTS.length) },
+  { url: text({ max: 800, pattern: WEBHOOK_URL }), on: listOf(oneOf(...WEBHOOK_EVENTS), WEBHOOK_EVENTS.length) },
   { secret: text({ max: 64, pattern: SECRET_NAME }), every: integer(1, 100), silentMs: ms, format: oneOf('rq') },
 );
-export const webhookRecords: Check<readonly Hook[]> = listOf(webhookRecord, 100);
+export const webhookRecords: Check<readonly Webhook[]> = listOf(webhookRecord, 100);
 /** The format of core/limits/resources.ts. */
 const resources = text({
   max: 1_000,
@@ -188,7 +188,7 @@ export const STATISTICS_FILTER = { queue: queueName, from: day, to: day, by: one
 
 export const seriesSpan: Check<Span> = oneOf(...SPAN_NAMES);
 
-const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
+const QUESTIONS: { readonly [Kind in InsightKind]: Check<InsightQueryOf<Kind>> } = {
   failures: fields({ kind: oneOf('failures') }, { queue: queueName, past: flag }),
   prunable: fields({ kind: oneOf('prunable') }, { queue: queueName }),
   ended: fields({
@@ -205,7 +205,7 @@ const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
   throttles: fields({ kind: oneOf('throttles') }),
   brakes: fields({ kind: oneOf('brakes'), ids: listOf(jobId, MAX_ITEMS) }),
 };
-const insightQuestion: Check<Question> = anyOf('kind', QUESTIONS);
+const insightQuestion: Check<InsightQuery> = anyOf('kind', QUESTIONS);
 
 const ids = listOf(jobId, MAX_ITEMS);
 

@@ -72,4 +72,4 @@ export const scheduleTimelines = fields({
     MAX_SCHEDULES,
   ),
 });
-export type LaneList = ReturnType<typeof scheduleTimelines>;
+export type ScheduleTimelineList = ReturnType<typeof scheduleTimelines>;

@@ -1,9 +1,9 @@
 /** A schedule as the API shows it: its rule, described and as input again, its next run times and its last runs. */
 import type { JobState } from '../core/job/job.ts';
 import type { Overlap, Run, Schedule, ScheduleDefinition } from '../core/schedules/schedule.ts';
-import { fireAt, nextSlot } from '../core/schedules/schedule.ts';
+import { fireAt, nextRunTime } from '../core/schedules/schedule.ts';
 import { nextRunAt } from '../core/schedules/schedule-plan.ts';
-import { ruleWords } from './describe-rule.ts';
+import { describeRule } from './describe-rule.ts';
 import { exactDuration } from './spans.ts';
 
 export interface RunView extends Run {
@@ -110,7 +110,7 @@ export function scheduleView(schedule: Schedule, { now, states }: ViewBasis): Sc
 
 function ruleFields(definition: ScheduleDefinition) {
   const { rule, fromAt, untilAt } = definition;
-  const bounds = { words: ruleWords(rule), from: fromAt, until: untilAt };
+  const bounds = { words: describeRule(rule), from: fromAt, until: untilAt };
   if (rule.kind === 'cron') return { ...bounds, cron: rule.cron, zone: rule.zone, every: null, offset: null };
   const offset = exactDuration(rule.anchorAt - (fromAt ?? 0));
   return { ...bounds, cron: null, zone: null, every: exactDuration(rule.everyMs), offset };
@@ -127,11 +127,11 @@ export function upcomingRuns(schedule: Pick<Schedule, 'name' | 'definition' | 'm
   const runs: number[] = [];
   const { definition, mark } = schedule;
   // Jitter can move a run time from before the window into it.
-  let runTime = nextSlot(definition, Math.max(mark, window.after - definition.jitterMs - 1));
+  let runTime = nextRunTime(definition, Math.max(mark, window.after - definition.jitterMs - 1));
   while (runTime !== null && runTime <= window.until && runs.length < window.limit) {
     const at = fireAt(schedule, runTime);
     if (at > window.after && at <= window.until) runs.push(at);
-    runTime = nextSlot(definition, runTime);
+    runTime = nextRunTime(definition, runTime);
   }
   return runs;
 }

@@ -6,7 +6,7 @@ import { labelOf } from '../../src/core/job/label.ts';
 import { settingsOf } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { setMax } from './throttles.ts';
-import { complete, fail, release, resend, retry, type Said, type Workbench } from './workbench.ts';
+import { complete, fail, type Outcome, release, resend, retry, type Workbench } from './workbench.ts';
 
 const of = (id: string, site: unknown, more: object = {}) => ({ id, data: JSON.stringify({ site }), ...more });
 const coalesce = { by: ['site'] };
@@ -57,7 +57,7 @@ export function coalesceContract(open: Open): void {
     ]);
   });
 
-  test.each<[string, Said, readonly string[]]>([
+  test.each<[string, Outcome, readonly string[]]>([
     ['fails', fail(), ['b']],
     ['fails and is retried later', retry(FAR), ['b']],
     ['is resent later', resend(FAR), ['b']],

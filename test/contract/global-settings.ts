@@ -1,11 +1,11 @@
 /** Global settings: defaults for queues that do not set a value of their own. */
 import { expect, test } from 'vitest';
-import { EVERY_QUEUE, type Keep, QUEUE_RECORD, type QueueSettings } from '../../src/core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, type Keep, QUEUE_RECORD, type QueueSettings } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, type Workbench } from './workbench.ts';
 
 const keepFor = (ms: number): Keep => ({ ms, count: null, bytes: null });
-const setEvery = (bench: Workbench, settings: Partial<QueueSettings>) => bench.setQueue(EVERY_QUEUE, settings);
+const setEvery = (bench: Workbench, settings: Partial<QueueSettings>) => bench.setQueue(GLOBAL_SETTINGS_KEY, settings);
 
 export function globalSettingsContract(open: Open): void {
   test('A queue without a setting uses the global one, a queue with one uses its own, at once.', async () => {
@@ -19,7 +19,7 @@ export function globalSettingsContract(open: Open): void {
     expect(await bench.states('a', 'b')).toEqual(['waiting', 'failed']);
     await setEvery(bench, { leaseMs: 7_000 });
     expect((await bench.claimOne()).lease.until - bench.now).toBe(7_000);
-    await bench.records.delete(QUEUE_RECORD, EVERY_QUEUE);
+    await bench.records.delete(QUEUE_RECORD, GLOBAL_SETTINGS_KEY);
     await bench.add({ id: 'c' });
     expect((await bench.claimOne()).lease.until - bench.now).toBe(60_000);
   });

@@ -3,15 +3,15 @@
  */
 import { expect, test } from 'vitest';
 import type { RunningJob } from '../../src/core/job/job.ts';
-import type { GivenNumbers, MovedPart, MovedRow, Standing } from '../../src/core/ports/migration.ts';
-import { MOVED_PARTS } from '../../src/core/ports/migration.ts';
-import { EVERY_QUEUE } from '../../src/core/settings/settings.ts';
+import type { IssuedNumbers, MigrationPart, MigrationRow, MigrationState } from '../../src/core/ports/migration.ts';
+import { MIGRATION_PARTS } from '../../src/core/ports/migration.ts';
+import { GLOBAL_SETTINGS_KEY } from '../../src/core/settings/settings.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import type { Open } from './contract.ts';
 import { aJob, complete, fail, outcomeOf, START, Workbench } from './workbench.ts';
 
-const NONE: GivenNumbers = { seq: 0, token: 0, version: 0 };
-const STANDING: Standing = {
+const NONE: IssuedNumbers = { seq: 0, token: 0, version: 0 };
+const STANDING: MigrationState = {
   move: 'm-1',
   role: 'target',
   other: 'redis://there',
@@ -26,7 +26,7 @@ export function migrationContract(open: Open): void {
     const from = await filledStore();
     const to = (await open()).store.migration;
     await to.stand(STANDING, null);
-    for (const part of MOVED_PARTS) {
+    for (const part of MIGRATION_PARTS) {
       const rows = await rowsOf(from.store.migration, part, 100);
       const numbers = await from.store.migration.numbers();
       await to.write({ move: 'm-1', part, rows, gone: [], numbers, done: { part, after: null } });
@@ -69,7 +69,7 @@ export function migrationContract(open: Open): void {
     const { migration } = bench.store;
     await bench.add({ id: 'runs' }, { id: 'waits' }, { id: 'draft', draft: true });
     const [running] = await bench.claim({ limit: 1 });
-    const source: Standing = { ...STANDING, role: 'source' };
+    const source: MigrationState = { ...STANDING, role: 'source' };
     expect(await migration.stand(source, null)).toBe(true);
     const barred = [
       bench.add({ id: 'new' }),
@@ -135,7 +135,7 @@ export function migrationContract(open: Open): void {
     await from.jobs.delete(['child']);
     await from.jobs.cancel([{ id: 'keyed' }]);
     await from.records.delete('queue', 'limited');
-    const jobs = (await rowsOf(from.store.migration, 'jobs', 100)) as readonly MovedRow<'jobs'>[];
+    const jobs = (await rowsOf(from.store.migration, 'jobs', 100)) as readonly MigrationRow<'jobs'>[];
     const changed = jobs.filter(({ value }) => ['tagged', 'keyed', 'parent'].includes(value.job.id));
     await to.store.migration.write({ move: 'm-1', part: 'jobs', rows: changed, gone: [], numbers: NONE, done: null });
     await to.store.migration.write({
@@ -146,7 +146,7 @@ export function migrationContract(open: Open): void {
       numbers: NONE,
       done: null,
     });
-    const there = (await rowsOf(to.store.migration, 'jobs', 100)) as readonly MovedRow<'jobs'>[];
+    const there = (await rowsOf(to.store.migration, 'jobs', 100)) as readonly MigrationRow<'jobs'>[];
     expect(there.filter(({ value }) => value.job.id !== 'child')).toEqual(jobs);
     expect(await rowsOf(to.store.migration, 'records', 100)).toEqual(
       await rowsOf(from.store.migration, 'records', 100),
@@ -165,7 +165,7 @@ async function filledStore(): Promise<Workbench> {
   const bench = new Workbench(openMemoryStore({ clock: 'caller' }));
   const unique = { key: 'k\u001f', scope: 'queue', until: 'period', periodMs: 99_000 } as const;
   await bench.setQueue('limited', { keys: { by: ['n'], limit: 1 }, throttles: ['t'], rate: { count: 9, ms: 10_000 } });
-  await bench.setQueue(EVERY_QUEUE, { maxCrashes: 4 });
+  await bench.setQueue(GLOBAL_SETTINGS_KEY, { maxCrashes: 4 });
   await bench.setQueue('with-webhooks', { hooks: [{ url: 'https://a.example/', on: ['start', 'done'] }] });
   await bench.records.put({ kind: 'throttle', key: 't', value: '{"max":1}' });
   await bench.records.put({ kind: 'audit', key: 'é\u{1F600}', value: '{"a":"\u001f"}', expiresAt: START + 5 });
@@ -225,27 +225,27 @@ async function filledStore(): Promise<Workbench> {
 
 async function rowsOf(
   migration: Workbench['store']['migration'],
-  part: MovedPart,
+  part: MigrationPart,
   limit: number,
-): Promise<readonly MovedRow[]> {
-  const rows: MovedRow[] = [];
+): Promise<readonly MigrationRow[]> {
+  const rows: MigrationRow[] = [];
   for (let after: string | null = null; ; ) {
-    const page: { rows: readonly MovedRow[]; next: string | null } = await migration.read(part, after, limit);
+    const page: { rows: readonly MigrationRow[]; next: string | null } = await migration.read(part, after, limit);
     rows.push(...page.rows);
     if (page.next === null) return rows;
     after = page.next;
   }
 }
 
-async function everything({ store }: Workbench): Promise<readonly MovedRow[]> {
-  return (await Promise.all(MOVED_PARTS.map((part) => rowsOf(store.migration, part, 3)))).flat();
+async function everything({ store }: Workbench): Promise<readonly MigrationRow[]> {
+  return (await Promise.all(MIGRATION_PARTS.map((part) => rowsOf(store.migration, part, 3)))).flat();
 }
 
 async function fill(to: Workbench, from: Workbench): Promise<void> {
   const { migration } = to.store;
   if ((await migration.standing()) === null) await migration.stand(STANDING, null);
   const numbers = await from.store.migration.numbers();
-  for (const part of MOVED_PARTS) {
+  for (const part of MIGRATION_PARTS) {
     const rows = await rowsOf(from.store.migration, part, 100);
     await migration.write({ move: 'm-1', part, rows, gone: [], numbers, done: null });
   }

@@ -9,10 +9,10 @@
 import { expect, it } from 'vitest';
 import { isEnded, isRunning, type RunningJob } from '../../src/core/job/job.ts';
 import type { Store } from '../../src/core/ports/store.ts';
-import { fireAt, nextSlot, runTimeText, type Schedule } from '../../src/core/schedules/schedule.ts';
+import { fireAt, nextRunTime, runTimeText, type Schedule } from '../../src/core/schedules/schedule.ts';
 import type { ScheduleInput } from '../../src/core/schedules/schedule-input.ts';
 import { nextRunAt } from '../../src/core/schedules/schedule-plan.ts';
-import type { KeptSchedule } from '../../src/core/schedules/schedule-record.ts';
+import type { StoredSchedule } from '../../src/core/schedules/schedule-record.ts';
 import { fireSchedule } from '../../src/schedules/fire-schedule.ts';
 import { setSchedule } from '../../src/schedules/manage-schedules.ts';
 import { listSchedules } from '../../src/schedules/schedule-records.ts';
@@ -80,10 +80,10 @@ class Expectation {
 
   #due(now: number): number[] {
     const due: number[] = [];
-    for (let slot = nextSlot(this.#first.definition, this.#decided); slot !== null; ) {
+    for (let slot = nextRunTime(this.#first.definition, this.#decided); slot !== null; ) {
       if (fireAt(this.#first, slot) > now) break;
       due.push(slot);
-      slot = nextSlot(this.#first.definition, slot);
+      slot = nextRunTime(this.#first.definition, slot);
     }
     this.#decided = due.at(-1) ?? this.#decided;
     return due;
@@ -190,13 +190,13 @@ class World {
   }
 
   /** What is owed comes before anything new is decided; of several who look at the same record, one decides. */
-  async #expect({ schedule: { name, pending } }: KeptSchedule, seen: Set<string>): Promise<void> {
+  async #expect({ schedule: { name, pending } }: StoredSchedule, seen: Set<string>): Promise<void> {
     if (pending.length > 0 || seen.has(name)) return;
     seen.add(name);
     this.expected.get(name)?.check(this.bench.now, await this.#isFree(name));
   }
 
-  async #fire(kept: KeptSchedule, isDying: boolean): Promise<number | null | 'died'> {
+  async #fire(kept: StoredSchedule, isDying: boolean): Promise<number | null | 'died'> {
     const jobs = { ...this.#store.jobs, add: () => Promise.reject(new Killed()) };
     const store = isDying ? { ...this.#store, jobs } : this.#store;
     try {

@@ -1,6 +1,6 @@
 /** Throughput over time: ends by minute and by hour, counted with the settlement and bounded. */
 import { expect, test } from 'vitest';
-import type { SeriesQuestion } from '../../src/core/ports/insight.ts';
+import type { SeriesQuery } from '../../src/core/ports/insight.ts';
 import { type SeriesPoint, SPANS } from '../../src/core/statistics/series.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, release, retry, type Workbench } from './workbench.ts';
@@ -8,7 +8,7 @@ import { complete, fail, release, retry, type Workbench } from './workbench.ts';
 const MINUTE = SPANS.minute.ms;
 const HOUR = SPANS.hour.ms;
 
-const ask = (bench: Workbench, question: SeriesQuestion): Promise<readonly SeriesPoint[]> =>
+const ask = (bench: Workbench, question: SeriesQuery): Promise<readonly SeriesPoint[]> =>
   bench.jobs.insight({ kind: 'series', ...question });
 const short = (points: readonly SeriesPoint[]) => points.map(({ at, done, failed }) => [at, done, failed]);
 const begin = (at: number, ms: number): number => Math.floor(at / ms) * ms;

@@ -1,7 +1,7 @@
 /** Settle: the effect of each outcome on a job, its counters and their limits. */
 import { expect, it } from 'vitest';
 import type { Open } from './contract.ts';
-import { complete, fail, outcomeOf, release, resend, retry, type Said, START } from './workbench.ts';
+import { complete, fail, type Outcome, outcomeOf, release, resend, retry, START } from './workbench.ts';
 
 const FAILURE = { group: 'boom', message: 'it broke', detail: null };
 
@@ -143,7 +143,7 @@ export function settleContract(open: Open): void {
     const bench = await open();
     await bench.setQueue('q', { maxCrashes: 2 });
     const job = await bench.running({ id: 'a' });
-    const outcome: Said = { kind: 'crash', reason: 'its shim died' };
+    const outcome: Outcome = { kind: 'crash', reason: 'its shim died' };
     bench.pass(9);
     expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'waiting' });
     expect(await bench.job('a')).toMatchObject({ crashes: 1, failures: 0, interruptions: 0, returnedAt: START + 9 });
@@ -156,7 +156,7 @@ export function settleContract(open: Open): void {
 
   it("crashes by the queue's rule: fails, or counts a failure", async () => {
     const bench = await open();
-    const outcome: Said = { kind: 'crash', reason: 'its shim died' };
+    const outcome: Outcome = { kind: 'crash', reason: 'its shim died' };
     await bench.setQueue('q', { onLost: 'fail' });
     expect(await bench.settle(await bench.running({ id: 'a' }), outcome)).toEqual({ ok: true, state: 'failed' });
     await bench.setQueue('q', { lostCountsAs: 'failure', retries: 1 });
@@ -167,7 +167,7 @@ export function settleContract(open: Open): void {
   it('forwards: done, with the address it went to', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
-    const outcome: Said = { kind: 'forward', address: 'http://other:3333/q/x/1' };
+    const outcome: Outcome = { kind: 'forward', address: 'http://other:3333/q/x/1' };
     expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'done' });
     expect(await bench.job('a')).toMatchObject({ forwardedTo: outcome.address, result: null, endedAt: START });
     expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'forwarded', note: outcome.address });

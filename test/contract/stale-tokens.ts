@@ -6,9 +6,19 @@ import { expect, it } from 'vitest';
 import { MAX_NOTE_LENGTH } from '../../src/core/job/history.ts';
 import type { RunningJob } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
-import { complete, fail, LEASE_MS, outcomeOf, release, resend, retry, type Said, type Workbench } from './workbench.ts';
+import {
+  complete,
+  fail,
+  LEASE_MS,
+  type Outcome,
+  outcomeOf,
+  release,
+  resend,
+  retry,
+  type Workbench,
+} from './workbench.ts';
 
-const OUTCOMES: Readonly<Record<string, Said>> = {
+const OUTCOMES: Readonly<Record<string, Outcome>> = {
   complete: { kind: 'complete', result: '1' },
   'complete with a next queue': { kind: 'complete', next: { queue: 'next', delayMs: 0 } },
   fail: fail(),

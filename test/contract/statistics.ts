@@ -2,17 +2,17 @@
 import { expect, it } from 'vitest';
 import type { HistoryRow } from '../../src/core/job/history.ts';
 import type { RunningJob } from '../../src/core/job/job.ts';
-import type { StatisticsQuestion } from '../../src/core/ports/insight.ts';
+import type { StatisticsQuery } from '../../src/core/ports/insight.ts';
 import type { Settlement } from '../../src/core/ports/job-store.ts';
 import { bucketOf, bucketStart, DAY_MS } from '../../src/core/statistics/histogram.ts';
 import { type DayStatistics, dayOf, dayText, MAX_CELLS } from '../../src/core/statistics/statistics.ts';
 import { testSize } from '../support/test-size.ts';
 import type { Open } from './contract.ts';
-import { complete, fail, LEASE_MS, release, resend, retry, type Said, START, type Workbench } from './workbench.ts';
+import { complete, fail, LEASE_MS, type Outcome, release, resend, retry, START, type Workbench } from './workbench.ts';
 
 const NEXT_MIDNIGHT = (dayOf(START) + 1) * DAY_MS;
 
-function ask(bench: Workbench, question: StatisticsQuestion = {}): Promise<readonly DayStatistics[]> {
+function ask(bench: Workbench, question: StatisticsQuery = {}): Promise<readonly DayStatistics[]> {
   return bench.jobs.insight({ kind: 'statistics', ...question });
 }
 
@@ -179,7 +179,7 @@ async function busyDays(bench: Workbench, { jobs, batch }: { jobs: number; batch
 
 /** Completes three of four jobs; the others return or fail. */
 async function settleSome(bench: Workbench, jobs: readonly RunningJob[], random: () => number): Promise<void> {
-  const drawOutcome = (): Said => {
+  const drawOutcome = (): Outcome => {
     const drawn = random();
     if (drawn < 0.75) return complete;
     return drawn < 0.85 ? fail() : drawn < 0.95 ? release : fail({ final: true });

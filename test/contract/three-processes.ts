@@ -3,7 +3,7 @@
  * process can replace what is in the file. Only the first one delivers events.
  */
 
-import { portOver } from '../../src/core/operations/port.ts';
+import { jobStoreOver } from '../../src/core/operations/port.ts';
 import { LonghaulError } from '../../src/core/ports/errors.ts';
 import type { EventListener, StoreEvent } from '../../src/core/ports/job-store.ts';
 import { migrationOver } from '../../src/core/ports/migration.ts';
@@ -98,7 +98,7 @@ function storeOver(peers: readonly Peer[], store: string): Store {
       carry('records', name, args) as never;
   const [first] = peers as readonly [Peer];
   return {
-    jobs: portOver(
+    jobs: jobStoreOver(
       (name, argument, options) => carry('jobs', name, name === 'workers' ? [options] : [argument, options]) as never,
       (listener) => {
         // Only once: otherwise every event would be delivered several times.

@@ -1,15 +1,19 @@
 /** The webhook outbox: the call that causes an event adds the webhook job to the queue `hooks`. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/core/job/job.ts';
-import type { Hook, HookEvent, HookOrder } from '../../src/core/webhooks/webhook.ts';
-import { hookJob, onceId } from '../../src/core/webhooks/webhook.ts';
+import type { Webhook, WebhookEventName, WebhookRequest } from '../../src/core/webhooks/webhook.ts';
+import { onceEventId, webhookJob } from '../../src/core/webhooks/webhook.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, release, retry, START, type Workbench } from './workbench.ts';
 
 const URL_A = 'https://a.example/hook?x=1';
 const URL_B = 'https://b.example/';
-const ENDS: readonly HookEvent[] = ['done', 'failed', 'cancelled'];
-const toA = (on: readonly HookEvent[] = ENDS, more: Partial<Hook> = {}): Hook => ({ url: URL_A, on, ...more });
+const ENDS: readonly WebhookEventName[] = ['done', 'failed', 'cancelled'];
+const toA = (on: readonly WebhookEventName[] = ENDS, more: Partial<Webhook> = {}): Webhook => ({
+  url: URL_A,
+  on,
+  ...more,
+});
 
 /** The jobs of the queue `hooks` in the order in which they were added. */
 async function written(bench: Workbench): Promise<readonly Job[]> {
@@ -18,7 +22,7 @@ async function written(bench: Workbench): Promise<readonly Job[]> {
 }
 
 async function reported(bench: Workbench): Promise<readonly string[]> {
-  const orders = (await written(bench)).map(({ data }) => JSON.parse(data) as HookOrder);
+  const orders = (await written(bench)).map(({ data }) => JSON.parse(data) as WebhookRequest);
   return orders.map(({ event, job, percent }) => `${job} ${event}${percent === undefined ? '' : ` ${percent}`}`);
 }
 
@@ -105,7 +109,7 @@ export function webhookContract(open: Open): void {
     const bench = await open();
     await bench.setQueue('q', { hooks: [{ url: URL_B, on: ['done'] }, toA(['failed'])] });
     await bench.settle(await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'done'])] } }), complete);
-    const orders = (await written(bench)).map(({ data }) => JSON.parse(data) as HookOrder);
+    const orders = (await written(bench)).map(({ data }) => JSON.parse(data) as WebhookRequest);
     expect(orders.map(({ event, url }) => `${event} ${url}`)).toEqual([
       `start ${URL_A}`,
       `done ${URL_A}`,
@@ -135,7 +139,7 @@ export function webhookContract(open: Open): void {
     await bench.settle(await bench.running({ id: 'b', policy: { hooks } }), complete);
     const claim = () => bench.claim({ queues: ['hooks'] });
     const names = (jobs: readonly Job[]) =>
-      jobs.map(({ data }) => JSON.parse(data) as HookOrder).map((o) => `${o.job} ${o.event} ${o.url}`);
+      jobs.map(({ data }) => JSON.parse(data) as WebhookRequest).map((o) => `${o.job} ${o.event} ${o.url}`);
     const first = await claim();
     expect(names(first)).toEqual([`a start ${URL_A}`, `a done ${URL_B}`, `b start ${URL_A}`, `b done ${URL_B}`]);
     const [startOfA, , startOfB] = first;
@@ -161,7 +165,7 @@ export function webhookContract(open: Open): void {
       const [first, ...others] = await bench.claim({ queues: ['hooks'] });
       if (first === undefined) throw new Error('a webhook job is missing');
       expect(others).toEqual([]);
-      events.push((JSON.parse(first.data) as HookOrder).event);
+      events.push((JSON.parse(first.data) as WebhookRequest).event);
       await bench.settle(first, complete);
     }
     expect(events).toEqual(['start', 'progress', 'done']);
@@ -226,7 +230,7 @@ export function webhookContract(open: Open): void {
     expect(await bench.states('a')).toEqual([how === 'fails' ? 'failed' : 'cancelled']);
     const heard: string[] = [];
     for (let hooks = await bench.claim({ queues: ['hooks'] }); hooks.length > 0; ) {
-      heard.push(hooks.map(({ data }) => (JSON.parse(data) as HookOrder).event).join(' '));
+      heard.push(hooks.map(({ data }) => (JSON.parse(data) as WebhookRequest).event).join(' '));
       for (const hook of hooks) await bench.settle(hook, complete);
       hooks = await bench.claim({ queues: ['hooks'] });
     }
@@ -263,7 +267,7 @@ export function webhookContract(open: Open): void {
   async function delivered(bench: Workbench): Promise<readonly string[]> {
     const rounds: string[] = [];
     for (let calls = await bench.claim({ queues: ['hooks'] }); calls.length > 0; ) {
-      rounds.push(calls.map(({ data }) => (JSON.parse(data) as HookOrder).event).join(' '));
+      rounds.push(calls.map(({ data }) => (JSON.parse(data) as WebhookRequest).event).join(' '));
       for (const call of calls) await bench.settle(call, complete);
       calls = await bench.claim({ queues: ['hooks'] });
     }
@@ -319,7 +323,7 @@ export function webhookContract(open: Open): void {
     expect(await bench.jobs.requeue([{ id: done }])).toMatchObject([{ refusal: { code: 'key-taken', holder: start } }]);
     const hook = toA(['silent'], { silentMs: 1 });
     const job = await bench.job('a');
-    await bench.jobs.add([hookJob(job, hook, { event: 'silent', at: bench.now }, onceId(job, 'silent', 0))]);
+    await bench.jobs.add([webhookJob(job, hook, { event: 'silent', at: bench.now }, onceEventId(job, 'silent', 0))]);
     expect(await delivered(bench)).toEqual(['start', 'silent']);
   });
 
@@ -360,7 +364,12 @@ export function webhookContract(open: Open): void {
     const bench = await open();
     const hooks = [toA(['start', 'silent', 'done'], { silentMs: 1_000 })];
     const job = await bench.running({ id: 'a', policy: { hooks } });
-    const silent = hookJob(job, hooks[0] as Hook, { event: 'silent', at: bench.now }, onceId(job, 'silent', 0));
+    const silent = webhookJob(
+      job,
+      hooks[0] as Webhook,
+      { event: 'silent', at: bench.now },
+      onceEventId(job, 'silent', 0),
+    );
     expect(await bench.jobs.add([silent, silent])).toMatchObject([{ outcome: 'added' }, { outcome: 'exists' }]);
     await bench.settle(job, complete);
     expect(await reported(bench)).toEqual(['a start', 'a silent', 'a done']);

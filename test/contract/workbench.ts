@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Job, RunningJob } from '../../src/core/job/job.ts';
 import { isRunning } from '../../src/core/job/job.ts';
 import type { ClockSource } from '../../src/core/lifecycle/clock.ts';
-import { portOver } from '../../src/core/operations/port.ts';
+import { jobStoreOver } from '../../src/core/operations/port.ts';
 import type {
   AddResult,
   ClaimRequest,
@@ -31,27 +31,27 @@ export const LEASE_MS = 60_000;
 
 type Without<T, Names extends string> = T extends unknown ? Omit<T, Names> : never;
 /** A settlement without its job and token. */
-export type Said = Without<Settlement, 'id' | 'token'>;
+export type Outcome = Without<Settlement, 'id' | 'token'>;
 type LeaseHolder = Pick<RunningJob, 'id' | 'lease'>;
 
 export function aJob(job: Partial<NewJob> & { readonly id: string }): NewJob {
   return { queue: 'q', data: '{}', ...job };
 }
 
-export const complete: Said = { kind: 'complete' };
-export const release: Said = { kind: 'release', reason: 'drain' };
-export const fail = (outcome: Partial<Said & { kind: 'fail' }> = {}): Said => ({
+export const complete: Outcome = { kind: 'complete' };
+export const release: Outcome = { kind: 'release', reason: 'drain' };
+export const fail = (outcome: Partial<Outcome & { kind: 'fail' }> = {}): Outcome => ({
   kind: 'fail',
   failure: { group: 'boom', message: 'it broke', detail: null },
   delayMs: 0,
   ...outcome,
 });
-export const retry = (delayMs = 0): Said => ({
+export const retry = (delayMs = 0): Outcome => ({
   kind: 'retry',
   failure: { group: 'boom', message: 'once more', detail: 'a line' },
   delayMs,
 });
-export const resend = (delayMs = 0): Said => ({ kind: 'resend', delayMs, reason: 'not yet' });
+export const resend = (delayMs = 0): Outcome => ({ kind: 'resend', delayMs, reason: 'not yet' });
 
 /** Returns `ok`, or the code of the refusal. */
 export function outcomeOf(result: { ok: true } | { ok: false; refusal: { code: string } }): string {
@@ -74,7 +74,7 @@ export class Workbench {
   constructor(store: Store) {
     this.store = store;
     const { jobs, records } = store;
-    this.jobs = portOver(
+    this.jobs = jobStoreOver(
       (name, argument, options) => {
         const time = { now: this.now, ...options };
         if (name === 'workers') return jobs.workers(time) as never;
@@ -134,7 +134,7 @@ export class Workbench {
     return this.claimOne({ queues: [job.queue ?? 'q'] });
   }
 
-  async settle({ id, lease }: LeaseHolder, outcome: Said): Promise<SettleResult> {
+  async settle({ id, lease }: LeaseHolder, outcome: Outcome): Promise<SettleResult> {
     const [result] = await this.jobs.settle([{ ...outcome, id, token: lease.token } as Settlement]);
     return result as SettleResult;
   }

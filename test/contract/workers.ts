@@ -1,11 +1,11 @@
 /** Workers: their registration, and what happens to their jobs when they are failed or expire. */
 import { expect, it } from 'vitest';
-import type { WorkerBeat } from '../../src/core/ports/job-store.ts';
+import type { WorkerHeartbeat } from '../../src/core/ports/job-store.ts';
 import { WORKER_TTL_MS } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, LEASE_MS, outcomeOf, START } from './workbench.ts';
 
-const aBeat = (beat: Partial<WorkerBeat> = {}): WorkerBeat => ({
+const aBeat = (beat: Partial<WorkerHeartbeat> = {}): WorkerHeartbeat => ({
   id: 'w',
   host: 'host-1',
   pid: 42,

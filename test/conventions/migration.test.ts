@@ -14,7 +14,7 @@ const texts = (folder: string, end: string): string => {
 
 const OTHER_TABLES: Readonly<Record<string, string>> = {
   meta: 'numbers that were given go along in every batch; the clock is the new store’s own',
-  records: 'moves; kinds that nodes write of themselves stay (STAYING_RECORDS)',
+  records: 'moves; kinds that nodes write of themselves stay (UNMIGRATED_RECORDS)',
   claims: 'what a worker claimed here last: it claims anew there',
   workers: 'a worker registers with the store it has open',
   peers: 'processes that have this very file open',

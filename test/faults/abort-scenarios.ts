@@ -4,7 +4,7 @@
  */
 
 import type { JobStore } from '../../src/core/ports/job-store.ts';
-import type { HookEvent } from '../../src/core/webhooks/webhook.ts';
+import type { WebhookEventName } from '../../src/core/webhooks/webhook.ts';
 import { settleArguments } from '../../src/stores/redis/calls/requests.ts';
 import type { ScriptAnswer } from '../../src/stores/redis/calls/script-runner.ts';
 import type { ScriptName } from '../../src/stores/redis/calls/scripts.ts';
@@ -12,10 +12,10 @@ import {
   complete,
   fail,
   LEASE_MS,
+  type Outcome,
   release,
   resend,
   retry,
-  type Said,
   START,
   type Workbench,
 } from '../contract/workbench.ts';
@@ -71,8 +71,8 @@ const ended: Scenario['prepare'] = async (bench) => {
   await bench.jobs.settle(await settlements(bench));
 };
 
-const OUTCOMES: Readonly<Record<string, Said>> = {
-  done: { ...complete, result: LONG, data: '"short"' } as Said,
+const OUTCOMES: Readonly<Record<string, Outcome>> = {
+  done: { ...complete, result: LONG, data: '"short"' } as Outcome,
   next: { kind: 'complete', next: { queue: 'other', delayMs: 0 } },
   failed: fail(),
   final: fail({ final: true, failure: { group: 'wrong', message: 'no use', detail: LONG } }),
@@ -129,7 +129,7 @@ const family: Scenario['prepare'] = async (bench) => {
 
 /** Jobs with webhooks of their own and of their queue; one of them has a pending call. */
 const hooked: Scenario['prepare'] = async (bench) => {
-  const hook = (url: string, ...on: HookEvent[]) => ({ url, on });
+  const hook = (url: string, ...on: WebhookEventName[]) => ({ url, on });
   await bench.setQueue('q', { hooks: [hook('https://queue/', 'done', 'failed', 'cancelled')] });
   const hooks = [hook('https://job/', 'start', 'done', 'progress')];
   await bench.add({ id: 'h-1', policy: { hooks } }, { id: 'h-2' }, { id: 'h-3', policy: { hooks } });

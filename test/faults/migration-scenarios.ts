@@ -1,15 +1,15 @@
 /** Calls of the Lua scripts of a store migration, for lua-abort.test.ts. */
 import {
+  MIGRATION_PARTS,
+  type MigrationBatch,
+  type MigrationPart,
   type MigrationPort,
-  MOVED_PARTS,
-  type MovedBatch,
-  type MovedPart,
-  type Standing,
+  type MigrationState,
 } from '../../src/core/ports/migration.ts';
 import { START, type Workbench } from '../contract/workbench.ts';
 import type { Scenario } from './abort-scenarios.ts';
 
-const TARGET: Standing = {
+const TARGET: MigrationState = {
   move: 'm',
   role: 'target',
   other: 'elsewhere',
@@ -20,12 +20,12 @@ const TARGET: Standing = {
 };
 
 /** The content of a store before it was cleared, to be written back. */
-const batches = new WeakMap<Workbench, readonly MovedBatch[]>();
+const batches = new WeakMap<Workbench, readonly MigrationBatch[]>();
 
-async function readAll(migration: MigrationPort): Promise<readonly MovedBatch[]> {
+async function readAll(migration: MigrationPort): Promise<readonly MigrationBatch[]> {
   const numbers = await migration.numbers();
-  const read = async (part: MovedPart) => (await migration.read(part, null, 1_000)).rows;
-  const parts = await Promise.all(MOVED_PARTS.map(async (part) => ({ part, rows: await read(part) })));
+  const read = async (part: MigrationPart) => (await migration.read(part, null, 1_000)).rows;
+  const parts = await Promise.all(MIGRATION_PARTS.map(async (part) => ({ part, rows: await read(part) })));
   return parts.map((each) => ({ move: 'm', gone: [], numbers, done: null, ...each }));
 }
 

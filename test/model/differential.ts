@@ -12,7 +12,7 @@ import { THROTTLE_RECORD } from '../../src/core/limits/throttle.ts';
 import { isReadOnly } from '../../src/core/operations/perform.ts';
 import type { FailureGroup, JobQuery, NewJob, StoreEvent } from '../../src/core/ports/job-store.ts';
 import type { Store } from '../../src/core/ports/store.ts';
-import { EVERY_QUEUE, QUEUE_RECORD } from '../../src/core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD } from '../../src/core/settings/settings.ts';
 import { dayOf, dayText } from '../../src/core/statistics/statistics.ts';
 import { Model } from './model.ts';
 import * as calls from './model-calls.ts';
@@ -95,7 +95,7 @@ export class Differential {
         time,
       ),
       ...WORKERS.map((id) => jobs.endWorker({ id, kind: 'deregister' }, time)),
-      ...[...ALL_QUEUES, EVERY_QUEUE].map((queue) => records.delete(QUEUE_RECORD, queue, time)),
+      ...[...ALL_QUEUES, GLOBAL_SETTINGS_KEY].map((queue) => records.delete(QUEUE_RECORD, queue, time)),
       ...THROTTLES.map((name) => records.delete(THROTTLE_RECORD, name, time)),
     ]);
     // A job that failed because another was deleted may have webhook jobs.

@@ -71,7 +71,7 @@ export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
   }
   const parents = input.dependsOn === undefined ? [] : findParents(model, input, input.dependsOn);
   if ('ok' in parents) return parents;
-  const added = life.born(input, { now, seq: model.nextSeq(), settings });
+  const added = life.created(input, { now, seq: model.nextSeq(), settings });
   model.become(added, now);
   if (added.job.state === 'waiting') model.takeKey(added.job, now);
   // The stored record, with its turn.

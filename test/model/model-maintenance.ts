@@ -3,13 +3,17 @@
 import { ENDED_STATES, type Job } from '../../src/core/job/job.ts';
 import type { Moment } from '../../src/core/lifecycle/clock.ts';
 import { lost } from '../../src/core/lifecycle/lifecycle.ts';
-import type { EndWorker, EndWorkerResult, MaintenanceResult, WorkerBeat } from '../../src/core/ports/job-store.ts';
+import type { EndWorker, EndWorkerResult, MaintenanceResult, WorkerHeartbeat } from '../../src/core/ports/job-store.ts';
 import { type Refused, refuse } from '../../src/core/ports/refusal.ts';
 import { DRAFT_TTL_MS, WORKER_TTL_MS } from '../../src/core/settings/settings.ts';
 import type { Model } from './model.ts';
 import { applyAndNotify, expireLeases, forget } from './model-calls.ts';
 
-export function keepWorker(model: Model, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
+export function keepWorker(
+  model: Model,
+  beat: WorkerHeartbeat,
+  { now }: Moment,
+): { ok: true; until: number } | Refused {
   const known = model.workers.find(({ id }) => id === beat.id);
   if (beat.kind === 'renew' && known === undefined) return refuse('worker-lost', `worker ${beat.id}`);
   const { kind: _kind, leaseMs, ...registration } = beat;

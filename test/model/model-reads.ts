@@ -2,7 +2,7 @@
 import { ENDED_STATES, JOB_STATES, type Job } from '../../src/core/job/job.ts';
 import { labelOf } from '../../src/core/job/label.ts';
 import type { FailureGroup, JobQuery, QueueCounts, StateCounts, WorkerRecord } from '../../src/core/ports/job-store.ts';
-import type { Held, QueueStorage } from '../../src/core/statistics/storage.ts';
+import type { QueueStorage, StoredSize } from '../../src/core/statistics/storage.ts';
 import type { Model } from './model.ts';
 import { trendOf } from './model-statistics.ts';
 
@@ -49,7 +49,7 @@ export function count(model: Model, queue: string, now: number): QueueCounts {
 /** Every text is encoded and measured. */
 export function storage(model: Model, queue: string): QueueStorage {
   const bytes = (text: string | null): number => Buffer.byteLength(text ?? '');
-  const held = (jobs: readonly Job[], of: (job: Job) => number): Held => ({
+  const held = (jobs: readonly Job[], of: (job: Job) => number): StoredSize => ({
     count: jobs.length,
     bytes: jobs.reduce((sum, job) => sum + of(job), 0),
   });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import type { StoreEvent } from '../../src/core/ports/job-store.ts';
 import type { Store } from '../../src/core/ports/store.ts';
-import { EVERY_QUEUE, QUEUE_RECORD } from '../../src/core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD } from '../../src/core/settings/settings.ts';
 import type { OpenStore } from '../contract/contract.ts';
 import { START } from '../contract/workbench.ts';
 import { testSize } from '../support/test-size.ts';
@@ -118,8 +118,8 @@ class ProgramRunner {
 function withoutRepeats(received: readonly StoreEvent[]): readonly StoreEvent[] {
   let isEcho = false;
   return received.filter(({ type, queue }) => {
-    isEcho = type === 'queue' && (queue === EVERY_QUEUE || isEcho);
-    return !isEcho || queue === EVERY_QUEUE;
+    isEcho = type === 'queue' && (queue === GLOBAL_SETTINGS_KEY || isEcho);
+    return !isEcho || queue === GLOBAL_SETTINGS_KEY;
   });
 }
 

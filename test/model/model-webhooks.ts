@@ -6,8 +6,8 @@
 
 import type { HistoryRow } from '../../src/core/job/history.ts';
 import type { Job } from '../../src/core/job/job.ts';
-import { born } from '../../src/core/lifecycle/lifecycle.ts';
-import { type HookEvent, hookJob } from '../../src/core/webhooks/webhook.ts';
+import { created } from '../../src/core/lifecycle/lifecycle.ts';
+import { type WebhookEventName, webhookJob } from '../../src/core/webhooks/webhook.ts';
 import type { Model } from './model.ts';
 import { childrenOf, hasEnded, waitFor } from './model-family.ts';
 
@@ -16,13 +16,13 @@ const hooksOf = (model: Model, { queue, policy }: Job) =>
 
 export function addWebhookJobs(model: Model, job: Job, { event }: HistoryRow, now: number): void {
   const isEnd = hasEnded(job) && event !== 'changed';
-  const name = event === 'claimed' ? 'start' : isEnd ? (job.state as HookEvent) : null;
+  const name = event === 'claimed' ? 'start' : isEnd ? (job.state as WebhookEventName) : null;
   if (name === null) return;
   for (const hook of hooksOf(model, job).filter(({ on }) => on.includes(name))) {
     const same = `hook~${name}~${now}~${job.id}`;
     const ids = [same, ...Array.from({ length: 100 }, (_, at) => `${same}~${at + 2}`)];
     const id = ids.find((each) => model.get(each) === undefined) ?? '';
-    addCall(model, hookJob(job, hook, { event: name, at: now }, id), now);
+    addCall(model, webhookJob(job, hook, { event: name, at: now }, id), now);
   }
 }
 
@@ -32,12 +32,12 @@ export function addProgressJobs(model: Model, before: Job, after: Job, now: numb
     const percent = steps(after) * (hook.every ?? 25);
     const id = `hook~progress${percent}~${after.attempt}.${index}~${after.id}`;
     if (steps(after) <= steps(before) || !hook.on.includes('progress') || model.get(id) !== undefined) continue;
-    addCall(model, hookJob(after, hook, { event: 'progress', at: now, percent }, id), now);
+    addCall(model, webhookJob(after, hook, { event: 'progress', at: now, percent }, id), now);
   }
 }
 
-function addCall(model: Model, input: ReturnType<typeof hookJob>, now: number): void {
-  const { job, row } = born(input, { now, seq: model.nextSeq(), settings: model.settings('hooks') });
+function addCall(model: Model, input: ReturnType<typeof webhookJob>, now: number): void {
+  const { job, row } = created(input, { now, seq: model.nextSeq(), settings: model.settings('hooks') });
   const before = model.otherHolder(job, 'hooks', now);
   model.become({ job, row }, now);
   model.transferKey(job);

@@ -19,7 +19,7 @@ import {
 } from '../../src/core/lifecycle/lifecycle.ts';
 import { coalesceKeyOf } from '../../src/core/limits/coalesce.ts';
 import type { StoreEvent, WorkerRecord } from '../../src/core/ports/job-store.ts';
-import { EVERY_QUEUE, type QueueSettings, settingsOf } from '../../src/core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, type QueueSettings, settingsOf } from '../../src/core/settings/settings.ts';
 import { follow } from './model-coalescing.ts';
 import type { ParentChange } from './model-family.ts';
 import { ModelLimits } from './model-limits.ts';
@@ -109,12 +109,12 @@ export class Model {
   setQueue(queue: string, settings: Partial<QueueSettings>): void {
     const { now } = this.moment('read');
     this.#settings[queue] = settings;
-    for (const each of queue === EVERY_QUEUE ? ALL_QUEUES : [queue]) this.#limits.changed(each, now);
+    for (const each of queue === GLOBAL_SETTINGS_KEY ? ALL_QUEUES : [queue]) this.#limits.changed(each, now);
     this.events.push({ type: 'queue', id: '', queue, state: null });
   }
 
   settings(queue: string): QueueSettings {
-    return settingsOf(this.#settings[queue], this.#settings[EVERY_QUEUE]);
+    return settingsOf(this.#settings[queue], this.#settings[GLOBAL_SETTINGS_KEY]);
   }
 
   get(id: string): Job | undefined {

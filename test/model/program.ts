@@ -16,7 +16,7 @@ import type {
   Requeue,
 } from '../../src/core/ports/job-store.ts';
 import type { QueueSettings } from '../../src/core/settings/settings.ts';
-import type { Said } from '../contract/workbench.ts';
+import type { Outcome } from '../contract/workbench.ts';
 
 export const QUEUES = ['x', 'y'] as const;
 /** With the queue of webhook jobs; by name, as maintenance processes them. */
@@ -49,7 +49,7 @@ export type Step =
   | Calls<'add', About<NewJob>>
   | Calls<'commit' | 'delete', { readonly who: Who }>
   | Calls<'heartbeat', About<Heartbeat> & { readonly which: Which }>
-  | Calls<'settle', { readonly who: Who; readonly which: Which; readonly outcome: Said; readonly family?: Family }>
+  | Calls<'settle', { readonly who: Who; readonly which: Which; readonly outcome: Outcome; readonly family?: Family }>
   | Calls<'cancel', Asked<Cancel>>
   | Calls<'requeue', Asked<Requeue>>
   | Calls<'move', Asked<Move>>

@@ -3,7 +3,7 @@ import { isEnded, JOB_STATES, type JobState } from '../../src/core/job/job.ts';
 import type { CallArgument, CallName } from '../../src/core/operations/perform.ts';
 import type { ClaimRequest, JobQuery } from '../../src/core/ports/job-store.ts';
 import type { QueueSettings } from '../../src/core/settings/settings.ts';
-import type { Said } from '../contract/workbench.ts';
+import type { Outcome } from '../contract/workbench.ts';
 import type { Model } from './model.ts';
 import { type Family, FUTURE_TOKEN, QUEUES, type Seen, type Step, type Which, type Who } from './program.ts';
 
@@ -82,7 +82,7 @@ interface AnyItem {
   readonly which?: Which;
   readonly seen?: Seen;
   readonly runIn?: number;
-  readonly outcome?: Said;
+  readonly outcome?: Outcome;
   readonly family?: Family;
 }
 
@@ -112,7 +112,7 @@ function familyOf(model: Model, { add, remove }: Family): Ids {
 }
 
 /** Puts the dependencies where each call expects them. */
-function withFamily(call: string, ids: Ids, outcome: Said | undefined): object {
+function withFamily(call: string, ids: Ids, outcome: Outcome | undefined): object {
   if (call === 'change') return { dependsOn: ids };
   if (call === 'add') return { dependsOn: ids.add };
   const next = outcome?.kind === 'complete' ? outcome.next : undefined;

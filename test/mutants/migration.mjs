@@ -20,7 +20,7 @@ export const migration = [
   {
     name: 'migration: files that arrive meanwhile are not copied',
     file: 'src/node/migration/migrate-store.ts',
-    find: 'const parts = await this.#compareAll();\n    await this.#options.bringFiles();',
+    find: 'const parts = await this.#compareAll();\n    await this.#options.copyFiles();',
     replace: 'const parts = await this.#compareAll();',
     suites: unit,
   },

@@ -14,7 +14,7 @@ export const runner = [
   {
     name: 'a gap in a log is forgotten while the disk is too full to record it',
     file: 'src/runner/log/log-gaps.ts',
-    find: 'if (!isNoRoom(error)) this.#open = null;',
+    find: 'if (!isDiskFullError(error)) this.#open = null;',
     replace: 'if (error !== null) this.#open = null;',
     suites: ['src/runner/log/log-gaps.test.ts'],
   },

@@ -3,7 +3,7 @@ export const settings = [
   {
     name: 'settings of every queue: the cache is not cleared after a change',
     file: 'src/stores/sqlite/tables/sqlite-records.ts',
-    find: 'if (key === EVERY_QUEUE) this.#settings.clear();',
+    find: 'if (key === GLOBAL_SETTINGS_KEY) this.#settings.clear();',
     replace: '',
     suites: ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'],
   },

@@ -50,15 +50,15 @@ export const webhooks = [
   {
     name: 'webhooks: a webhook call has webhooks of its own',
     file: 'src/core/webhooks/webhook.ts',
-    find: '  if (queue === HOOKS_QUEUE) return NONE;\n',
+    find: '  if (queue === WEBHOOKS_QUEUE) return NONE;\n',
     replace: '',
     suites: memory,
   },
   {
     name: 'webhooks: a progress step is sent again when progress returns to it',
     file: 'src/core/operations/outbox.ts',
-    find: 'if (table.get(id) === undefined) addBehindHolder(table, hookJob(after, webhook, event, id), now);',
-    replace: 'addBehindHolder(table, hookJob(after, webhook, event, freeId(table, after, event)), now);',
+    find: 'if (table.get(id) === undefined) addBehindHolder(table, webhookJob(after, webhook, event, id), now);',
+    replace: 'addBehindHolder(table, webhookJob(after, webhook, event, freeId(table, after, event)), now);',
     suites: memory,
   },
   {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import type { Job } from '../../src/core/job/job.ts';
 import { isRunning } from '../../src/core/job/job.ts';
 import type { NewJob, Settlement } from '../../src/core/ports/job-store.ts';
-import { MOVED_PARTS, type MovedRow } from '../../src/core/ports/migration.ts';
+import { MIGRATION_PARTS, type MigrationRow } from '../../src/core/ports/migration.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { Home } from '../../src/node/home.ts';
 import { homeAt } from '../../src/node/home.ts';
@@ -49,7 +49,7 @@ describeWithRedis('a store migration', () => {
       await store.close();
     }
   }
-  const contentOf = (address: string): Promise<readonly MovedRow[]> => within(address, everythingIn);
+  const contentOf = (address: string): Promise<readonly MigrationRow[]> => within(address, everythingIn);
 
   test(`from SQLite to Redis and back with ${JOBS} jobs, killed once per direction, keeps every field`, async () => {
     const random = openRandom();
@@ -71,7 +71,7 @@ describeWithRedis('a store migration', () => {
       expect(JSON.parse(moved.stdout)).toMatchObject({
         kind: 'moved',
         left: [],
-        parts: MOVED_PARTS.map((part) => ({ part })),
+        parts: MIGRATION_PARTS.map((part) => ({ part })),
       });
       expect(await contentOf(to), `seed ${random.seed}`).toEqual(before);
       await within(from, async (store) => {
@@ -221,9 +221,9 @@ async function aBlob({ blobs }: Home, text: string): Promise<string> {
   return place;
 }
 
-async function everythingIn({ migration }: Store): Promise<readonly MovedRow[]> {
-  const rows: MovedRow[] = [];
-  for (const part of MOVED_PARTS) for await (const row of rowsOf(migration, part)) rows.push(row);
+async function everythingIn({ migration }: Store): Promise<readonly MigrationRow[]> {
+  const rows: MigrationRow[] = [];
+  for (const part of MIGRATION_PARTS) for await (const row of rowsOf(migration, part)) rows.push(row);
   return rows;
 }
 

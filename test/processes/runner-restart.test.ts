@@ -167,7 +167,7 @@ describe('a script', () => {
     const attempt = await started(first, home, {
       text,
       listener: {
-        onSaid: ({ heard, to }) => {
+        onReports: ({ heard, to }) => {
           for (const { verb } of heard) if (verb.kind === 'dup') asked.push(`first ${verb.dest}`);
           attempt.answer('ok 1');
           attempt.heard(to);
@@ -182,7 +182,7 @@ describe('a script', () => {
     const second = aRunner();
     const answer = await second.adopt(attempt.folder, {
       listener: {
-        onSaid: ({ heard }) => {
+        onReports: ({ heard }) => {
           for (const { verb } of heard) if (verb.kind === 'dup') asked.push(`second ${verb.dest}`);
           if (answer.state === 'running') answer.attempt.answer('ok 2');
         },

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AttemptEnd } from '../../src/runner/attempt/attempt.ts';
-import { endingOf } from '../../src/runner/attempt/outcome.ts';
+import { scriptOutcomeOf } from '../../src/runner/attempt/outcome.ts';
 import { aFolder, aHome, aRequest, aRunner, compiled, logOf, scripts } from './runner-workbench.ts';
 
 const languages = [
@@ -58,7 +58,7 @@ for (const { name, file } of languages) {
         const request = aRequest(folder, script, { env: { CASE: each.name }, stdin });
         const answer = await runner.start(request, {
           listener: {
-            onSaid: ({ heard }) => {
+            onReports: ({ heard }) => {
               const dup = heard.find(({ verb }) => verb.kind === 'dup');
               if (dup && answer.ok) answer.attempt.answer('ok http://h/q/test_nop/7');
             },
@@ -75,7 +75,7 @@ for (const { name, file } of languages) {
 
 function check(each: Case, folder: string, { exit, said }: AttemptEnd): void {
   const { name, status, ends, log = /^/ } = each;
-  expect({ name, exit, ends: endingOf(said, exit!, 'required'), log: logOf({ folder }) }).toMatchObject({
+  expect({ name, exit, ends: scriptOutcomeOf(said, exit!, 'required'), log: logOf({ folder }) }).toMatchObject({
     name,
     exit: { status, areReportsComplete: true },
     ends,

@@ -5,7 +5,7 @@ import { mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesOf, parseExit, readExit, readPid } from '../../src/runner/attempt/attempt-files.ts';
-import { putDeadline } from '../../src/runner/attempt/deadline.ts';
+import { writeDeadline } from '../../src/runner/attempt/deadline.ts';
 import { openRunner } from '../../src/runner/open-runner.ts';
 import { isAlive } from '../../src/runner/process-tree/process-stat.ts';
 import { takeSurvey } from '../../src/runner/process-tree/process-survey.ts';
@@ -106,7 +106,7 @@ describe('a script starts with', () => {
     const attempt = await started(aRunner(), home, {
       text: 'echo "dup 0-X-a" >&3; read -r a <&4; echo "dup 0-X-b" > /dev/fd/3; read -r b < /dev/fd/4; echo "$a $b"',
       listener: {
-        onSaid: ({ heard }) => {
+        onReports: ({ heard }) => {
           for (const { verb } of heard) if (verb.kind === 'dup') attempt.answer(`ok ${verb.dest}\nnever`);
         },
       },
@@ -344,7 +344,7 @@ describe('a deadline', () => {
     const home = aHome();
     const runner = aRunner();
     const folder = aFolder(home);
-    putDeadline(folder, 1_000);
+    writeDeadline(folder, 1_000);
     const script = aScript(home, 'setsid sleep 120 & trap "" TERM; while [ $SECONDS -lt 120 ]; do sleep 0.1; done');
     const answer = await runner.start({
       folder,
@@ -365,7 +365,7 @@ describe('a deadline', () => {
   it('that passes also ends processes that ignore TERM, although the script ended at once', async () => {
     const home = aHome();
     const folder = aFolder(home);
-    putDeadline(folder, 1_000);
+    writeDeadline(folder, 1_000);
     const script = aScript(home, `setsid sh -c 'trap "" TERM; sleep 120' & sleep 120`);
     const child = aShim(folder, script);
     await once(child, 'exit');
@@ -382,11 +382,11 @@ describe('a deadline', () => {
     const home = aHome();
     const runner = aRunner();
     const folder = aFolder(home);
-    putDeadline(folder, 1_500);
+    writeDeadline(folder, 1_500);
     const script = aScript(home, 'for i in 1 2 3 4 5 6 7 8; do echo run $i >&3; sleep 0.4; done');
     const answer = await runner.start(
       { folder, cwd: home, argv: [script], env: { PATH: process.env['PATH'] ?? '' }, stdin: null },
-      { listener: { onSaid: () => putDeadline(folder, 2_500) } },
+      { listener: { onReports: () => writeDeadline(folder, 2_500) } },
     );
     if (!answer.ok) throw new Error(answer.message);
     expect(await answer.attempt.end).toMatchObject({ isOverdue: false, exit: { status: 0 } });

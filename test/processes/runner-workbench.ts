@@ -18,7 +18,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Attempt, WatchOptions } from '../../src/runner/attempt/attempt.ts';
-import { type Order, toShimInput } from '../../src/runner/attempt/start-request.ts';
+import { type StartRequest, toShimInput } from '../../src/runner/attempt/start-request.ts';
 import { openRunner, type Runner, type RunnerOptions } from '../../src/runner/open-runner.ts';
 
 export const scripts = join(import.meta.dirname, '..', 'fixtures', 'scripts');
@@ -98,7 +98,7 @@ export function aScript(home: string, text: string): string {
   return path;
 }
 
-export function aRequest(folder: string, script: string, more: Partial<Order> = {}): Order {
+export function aRequest(folder: string, script: string, more: Partial<StartRequest> = {}): StartRequest {
   return {
     folder,
     cwd: join(folder, 'work'),
@@ -113,7 +113,7 @@ export function aRequest(folder: string, script: string, more: Partial<Order> = 
 export async function started(
   runner: Runner,
   home: string,
-  { text, request = {}, ...watch }: { text: string; request?: Partial<Order> } & WatchOptions,
+  { text, request = {}, ...watch }: { text: string; request?: Partial<StartRequest> } & WatchOptions,
 ): Promise<Attempt> {
   const answer = await runner.start(aRequest(aFolder(home), aScript(home, text), request), watch);
   if (!answer.ok) throw new Error(answer.message);

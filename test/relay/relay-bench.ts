@@ -13,7 +13,7 @@ import type { Store } from '../../src/core/ports/store.ts';
 import type { SettingsInput } from '../../src/core/settings/settings-input.ts';
 import { homeAt } from '../../src/node/home.ts';
 import { nodeSettings } from '../../src/node/node-settings.ts';
-import type { NodeNews } from '../../src/node/open-node.ts';
+import type { NodeEvent } from '../../src/node/open-node.ts';
 import { openNode } from '../../src/node/open-node.ts';
 import { openAccess } from '../../src/server/auth/access.ts';
 import { openServer } from '../../src/server/http/open-server.ts';
@@ -37,7 +37,7 @@ export async function startNode(
 ) {
   const home = homeAt(mkdtempSync(join(tmpdir(), 'longhaul-relay-')));
   const store = options.store ?? openMemoryStore({});
-  const events: NodeNews[] = [];
+  const events: NodeEvent[] = [];
   const troubles: string[] = [];
   const settings = new SettingsCache(store);
   const onTrouble = (what: string, error: unknown): void => void troubles.push(`${what}: ${String(error)}`);
@@ -54,7 +54,7 @@ export async function startNode(
     host: 'trial',
     pid: process.pid,
     inherited: process.env,
-    onNews: (each) => {
+    onEvent: (each) => {
       events.push(each);
       if (each.type === 'trouble') onTrouble(each.what, each.error);
     },

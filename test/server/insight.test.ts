@@ -1,6 +1,6 @@
 /** Statistics, trends, tags, search, tracked jobs and explained settings over HTTP. */
 import { describe, expect, it } from 'vitest';
-import { SETTING_WORDS } from '../../src/core/settings/setting-descriptions.ts';
+import { SETTING_DESCRIPTIONS } from '../../src/core/settings/setting-descriptions.ts';
 import type { DayStatistics } from '../../src/core/statistics/statistics.ts';
 import { startTrial, type TrialServer } from './trial-server.ts';
 
@@ -153,7 +153,7 @@ it('the settings of queues are listed with their meaning and default', async () 
   const { settings } = (await get(await startTrial(), '/api/settings')) as {
     settings: { name: string; default: unknown }[];
   };
-  expect(settings.map(({ name }) => name)).toEqual(Object.keys(SETTING_WORDS));
+  expect(settings.map(({ name }) => name)).toEqual(Object.keys(SETTING_DESCRIPTIONS));
   expect(settings.find(({ name }) => name === 'lease')).toMatchObject({ default: 60_000 });
   expect(settings.find(({ name }) => name === 'statsDays')).toMatchObject({ default: 30 });
 });

@@ -8,7 +8,7 @@ import type { Store } from '../../core/ports/store.ts';
 import type { Home } from '../../node/home.ts';
 import { createNodeHealth } from '../../node/node-health.ts';
 import { startNodeMeter } from '../../node/node-meter.ts';
-import type { NodeNews } from '../../node/open-node.ts';
+import type { NodeEvent } from '../../node/open-node.ts';
 import { openNode } from '../../node/open-node.ts';
 import type { RateLimits } from '../../server/auth/rates.ts';
 import type { TcpAddress } from '../../server/http/open-server.ts';
@@ -26,7 +26,7 @@ export interface DaemonOptions {
   readonly log: Log;
   readonly requireToken: boolean;
   readonly rates: RateLimits;
-  onNews(news: NodeNews): void;
+  onEvent(news: NodeEvent): void;
 }
 
 export interface Daemon {
@@ -43,14 +43,14 @@ export interface Daemon {
 }
 
 export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { home, store, storeFile, listen, port, log, onNews, requireToken, rates } = options;
+  const { home, store, storeFile, listen, port, log, onEvent, requireToken, rates } = options;
   const version = packageVersion();
   const settings = new LiveSettings(home, port);
   const { env, pid } = process;
   // A copy, because every access to process.env is a call of getenv().
   const inherited = { ...env };
   const host = hostname();
-  const node = await openNode({ home, store, storeFile, settings, version, host, pid, inherited, onNews });
+  const node = await openNode({ home, store, storeFile, settings, version, host, pid, inherited, onEvent });
   const meter = startNodeMeter(store);
   const runner = () => node.runnerHealth();
   const health = createNodeHealth({ store, folder: home.root, meter, version, startedAt: Date.now(), runner });

@@ -3,7 +3,7 @@
  * run before the node listens.
  */
 import type { Store } from '../../core/ports/store.ts';
-import { unsafePlaces } from '../../node/doctor/home-safety.ts';
+import { unsafePaths } from '../../node/doctor/home-safety.ts';
 import { makeHome } from '../../node/make-home.ts';
 import { refuseRunningNode } from '../../node/node-lock.ts';
 import { TOKEN_RECORD } from '../../server/auth/tokens.ts';
@@ -16,7 +16,7 @@ import { isLoopback } from './serve-settings.ts';
 
 /** Refuses a data directory that other users can write or that a node uses; returns where to listen. Creates nothing. */
 export async function checkHome({ home, listen, port }: ServeSettings): Promise<ListenTarget> {
-  refuseWritablePaths(unsafePlaces(home, process.getuid?.() ?? 0));
+  refuseWritablePaths(unsafePaths(home, process.getuid?.() ?? 0));
   refuseRunningNode(home.lock);
   return findListenTarget(listen, port);
 }
@@ -25,12 +25,12 @@ export async function checkHome({ home, listen, port }: ServeSettings): Promise<
 export async function prepareHome({ home }: ServeSettings, log: Log): Promise<void> {
   if (await makeHome(home))
     log.info({ plain: true }, `created data directory ${home.root} with a sample queue: sample`);
-  for (const { path, problem, cure } of unsafePlaces(home, process.getuid?.() ?? 0))
+  for (const { path, problem, cure } of unsafePaths(home, process.getuid?.() ?? 0))
     log.warn({ path }, `${path} ${problem}; ${cure}`);
 }
 
-function refuseWritablePaths(paths: ReturnType<typeof unsafePlaces>): void {
-  const writable = paths.filter(({ isOpenToChange }) => isOpenToChange);
+function refuseWritablePaths(paths: ReturnType<typeof unsafePaths>): void {
+  const writable = paths.filter(({ isWritableByOthers }) => isWritableByOthers);
   if (writable.length === 0) return;
   throw new UsageError(writable.map(({ path, problem, cure }) => `${path} ${problem}; ${cure}`).join('\n'));
 }

@@ -1,9 +1,9 @@
 /** Maps the events of a node to log lines: only their texts and levels. */
-import type { NodeNews } from '../../node/open-node.ts';
+import type { NodeEvent } from '../../node/open-node.ts';
 import type { WorkerEvent } from '../../worker/loop/worker-event.ts';
 import type { Log } from './serve-log.ts';
 
-export function logNews(log: Log, news: NodeNews): void {
+export function logNews(log: Log, news: NodeEvent): void {
   switch (news.type) {
     case 'adopted':
       return log.info({ jobs: news.jobs }, `adopted ${news.jobs} running ${news.jobs === 1 ? 'job' : 'jobs'}`);
@@ -16,7 +16,7 @@ export function logNews(log: Log, news: NodeNews): void {
   }
 }
 
-function logQueue(log: Log, { queue, problem, notices }: NodeNews & { type: 'queue' }): void {
+function logQueue(log: Log, { queue, problem, notices }: NodeEvent & { type: 'queue' }): void {
   if (problem === null) log.info({ queue }, `queue ${queue}: ready`);
   else log.warn({ queue, problem }, `queue ${queue}: ${problem}`);
   for (const notice of notices) log.info({ queue }, `queue ${queue}: ${notice}`);

@@ -14,7 +14,7 @@ import type { HttpServer } from '../../server/http/open-server.ts';
 import { openServer } from '../../server/http/open-server.ts';
 import { createRouteTable, ROUTES } from '../../server/http/route-table.ts';
 import type { GivenContext } from '../../server/views/context.ts';
-import { openPageFiles } from '../../server/views/web-files.ts';
+import { openWebFiles } from '../../server/views/web-files.ts';
 import { idSource } from '../../worker/loop/id-source.ts';
 import { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import { errorMessage } from './serve-events.ts';
@@ -92,7 +92,7 @@ function contextOf({ node, health, version, store }: HttpParts, guarded: Store, 
     settings: new SettingsCache(store),
     node,
     health,
-    page: openPageFiles(fileURLToPath(new URL('../../web', import.meta.url))),
+    page: openWebFiles(fileURLToPath(new URL('../../web', import.meta.url))),
     version,
     newId: idSource(),
     now,

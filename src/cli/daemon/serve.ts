@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../library/index.ts';
 import { databaseAt } from '../../library/store-address.ts';
 import { watchStore } from '../../node/doctor/store-watch.ts';
-import type { NodeNews } from '../../node/open-node.ts';
+import type { NodeEvent } from '../../node/open-node.ts';
 import { compileLess } from '../../runner/process/compile-less.ts';
 import type { Args } from '../table/args.ts';
 import type { Daemon } from './open-daemon.ts';
@@ -51,9 +51,9 @@ async function serveHome(settings: ServeSettings): Promise<number> {
     checkNotices(store, settings, log);
     await checkListen(store, settings);
     const signals = listenToSignals();
-    const onNews = (news: NodeNews): void => handleEvent(news, log, signals);
+    const onEvent = (news: NodeEvent): void => handleEvent(news, log, signals);
     const daemon = await openOnFreePort(settings, found, (target) =>
-      openDaemon({ ...settings, ...target, store, storeFile: databaseAt(settings.store), log, onNews }),
+      openDaemon({ ...settings, ...target, store, storeFile: databaseAt(settings.store), log, onEvent }),
     );
     const watch = watchStore(store, (error) => signals.fail(error));
     return await runUntilStop(daemon, { settings, log, signals }).finally(() => watch.stop());
@@ -118,13 +118,13 @@ async function reload(daemon: Daemon, log: Log): Promise<void> {
   }
 }
 
-function handleEvent(news: NodeNews, log: Log, signals: NodeSignals): void {
+function handleEvent(news: NodeEvent, log: Log, signals: NodeSignals): void {
   logNews(log, news);
   const error = news.type === 'trouble' ? news.error : news.type === 'worker' ? errorOf(news.event) : null;
   if (isStoreFailure(error)) signals.fail(error);
 }
 
-function errorOf(event: (NodeNews & { type: 'worker' })['event']): unknown {
+function errorOf(event: (NodeEvent & { type: 'worker' })['event']): unknown {
   return event.type === 'store-away' || event.type === 'trouble' ? event.error : null;
 }
 

@@ -1,7 +1,7 @@
 /** Maps an error to a message on stderr and an exit code: 1 refused, 2 bad usage or settings. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { noAccessWords } from '../../core/input/no-access.ts';
+import { accessErrorMessage } from '../../core/input/no-access.ts';
 import type { ErrorCode } from '../../core/ports/errors.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { UsageError } from '../table/command.ts';
@@ -34,7 +34,7 @@ export function reportError(error: unknown): number {
 function accessHint(error: unknown): string | null {
   if (!isSystemError(error) || !(error instanceof Error) || !('path' in error)) return null;
   const { code = '', path = '' } = error as NodeJS.ErrnoException;
-  return noAccessWords(code, existsSync(path) ? path : dirname(path));
+  return accessErrorMessage(code, existsSync(path) ? path : dirname(path));
 }
 
 /** An error of the operating system, such as a full disk: its own message is sufficient. */

@@ -1,10 +1,10 @@
 /** Finds queues and jobs by name. An unknown name is refused with the nearest known one. */
 import { readdir } from 'node:fs/promises';
 import { didYouMean } from '../../core/input/did-you-mean.ts';
-import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
+import { SYSTEM_QUEUES } from '../../core/job/relay-request.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { isDeleted } from '../../core/settings/delete-queue.ts';
-import { EVERY_QUEUE, QUEUE_RECORD, settingsIn } from '../../core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD, settingsIn } from '../../core/settings/settings.ts';
 import type { JobView } from '../../library/index.ts';
 import type { Target } from './open-target.ts';
 
@@ -15,7 +15,7 @@ const MAX_JOBS = 200;
 export async function knownQueues({ longhaul, home }: Target): Promise<readonly string[]> {
   const [counts, records, files] = await Promise.all([
     longhaul.queues(),
-    longhaul.store.records.list({ kind: QUEUE_RECORD, after: EVERY_QUEUE, limit: MAX_QUEUES }),
+    longhaul.store.records.list({ kind: QUEUE_RECORD, after: GLOBAL_SETTINGS_KEY, limit: MAX_QUEUES }),
     readdir(home.queues).catch(() => []),
   ]);
   const fromFiles = files.filter((file) => !/^\.|~$/.test(file)).map((file) => file.replace(/\.json$/, ''));
@@ -25,7 +25,7 @@ export async function knownQueues({ longhaul, home }: Target): Promise<readonly 
 
 export async function requireQueue(target: Target, queue: string, hint = ''): Promise<void> {
   const known = await knownQueues(target);
-  if (known.includes(queue) || BUILT_IN_QUEUES.includes(queue)) return;
+  if (known.includes(queue) || SYSTEM_QUEUES.includes(queue)) return;
   const near =
     didYouMean(queue, known) ||
     (known.length === 0 ? '; there are no queues yet' : `; known queues: ${known.slice(0, 10).join(', ')}`);

@@ -2,7 +2,7 @@
 import { checked, listOf } from '../../core/input/check.ts';
 import type { Job } from '../../core/job/job.ts';
 import { isEnded } from '../../core/job/job.ts';
-import { jobId, shownName, tag } from '../../core/job/names.ts';
+import { displayName, jobId, tag } from '../../core/job/names.ts';
 import type { NewJob, TargetResult } from '../../core/ports/job-store.ts';
 import type { Refused } from '../../core/ports/refusal.ts';
 import { throttleNames } from '../../core/settings/limit-input.ts';
@@ -81,7 +81,7 @@ export async function putJob(call: Call, put: Put): Promise<string> {
 
 function checkPut({ id, name, priority: given, tags, retries, throttles }: Put): void {
   checked('jid', id, jobId);
-  if (name !== undefined) checked('klass', name, shownName);
+  if (name !== undefined) checked('klass', name, displayName);
   if (given !== undefined) checked('priority', given, priority);
   if (tags !== undefined) checked('tags', tags, listOf(tag, 100));
   if (retries !== undefined) checked('retries', retries, count);

@@ -1,7 +1,7 @@
 /** Input check of a producer's job options, and their conversion to a job for the store. */
 
 import type { JobPolicy, UniqueKey } from '../job/job.ts';
-import { jobId, newJobId, shownName, tag, uniqueKeyText } from '../job/names.ts';
+import { displayName, jobId, newJobId, tag, uniqueKeyText } from '../job/names.ts';
 import { isAddress, relayJob } from '../job/relay-request.ts';
 import { MAX_PARENTS } from '../lifecycle/dependencies.ts';
 import { badInput } from '../ports/errors.ts';
@@ -10,7 +10,7 @@ import type { ResourcesInput } from '../settings/limit-input.ts';
 import { keyText, throttleNames, units } from '../settings/limit-input.ts';
 import type { PolicyInput } from '../settings/policy-input.ts';
 import { backoff, count, dependencyRule, priority } from '../settings/policy-input.ts';
-import type { HookInput } from '../webhooks/webhook-input.ts';
+import type { WebhookInput } from '../webhooks/webhook-input.ts';
 import { hooks } from '../webhooks/webhook-input.ts';
 import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, flag, listOf, object, oneOf, time } from './check.ts';
@@ -54,7 +54,7 @@ export interface AddOptions extends PolicyInput {
   /** If the queue has `keys`: its key, in place of the one in its data. */
   key?: string;
   /** Webhooks for this job, in addition to its queue's: addresses, or addresses with their events. */
-  hooks?: readonly HookInput[];
+  hooks?: readonly WebhookInput[];
   /** Holds the job back until `commit`. */
   draft?: boolean;
   /** Only with an address as the queue: sends the job over the network even if the address is the node's own. */
@@ -83,7 +83,7 @@ function readUnique(value: unknown, report: Report, path: string): UniqueKey {
 /** Every option of a job by its name. */
 export const ADD_SHAPE = {
   id: newJobId,
-  name: shownName,
+  name: displayName,
   priority,
   delay: duration(),
   runAt: time,

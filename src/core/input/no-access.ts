@@ -9,6 +9,6 @@ const MESSAGES: Readonly<Record<string, (path: string) => string>> = {
 };
 
 /** Returns the message for an error code, or null if the code has another cause. */
-export function noAccessWords(code: string, path: string): string | null {
+export function accessErrorMessage(code: string, path: string): string | null {
   return MESSAGES[code]?.(path) ?? null;
 }

@@ -32,11 +32,11 @@ export async function filterPages(
 }
 
 /** A query with free text: it matches the id, the name, a tag, the failure or any part of the data. */
-export interface WordQuery extends JobQuery {
+export interface TextQuery extends JobQuery {
   readonly text?: string;
 }
 
-export function listJobs(jobs: Pick<JobStore, 'list'>, { text, ...query }: WordQuery): Promise<JobPage> {
+export function listJobs(jobs: Pick<JobStore, 'list'>, { text, ...query }: TextQuery): Promise<JobPage> {
   if (text === undefined || text === '' || query.order === 'claim') return jobs.list(query);
   const lowerCase = text.toLowerCase();
   return filterPages(jobs, query, (job) =>

@@ -61,7 +61,7 @@ export function appendRow(rows: readonly HistoryRow[], row: HistoryRow): readonl
 }
 
 /** Returns the row that ended the attempt with this token, if it is still kept. */
-export function endingOf(rows: readonly HistoryRow[], token: number): HistoryRow | undefined {
+export function endRowOf(rows: readonly HistoryRow[], token: number): HistoryRow | undefined {
   return rows.findLast(
     (row) => row.token === token && row.event !== 'claimed' && row.event !== 'late' && row.event !== 'cancel-asked',
   );

@@ -4,7 +4,7 @@
  * Pure data. Times are epoch milliseconds of the store's clock. `data`, `result` and `checkpoint` are JSON *texts*: the
  * core and the stores never parse them, because parsing a value that is only passed on is wasted work.
  */
-import type { Hook } from '../webhooks/webhook.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
 
 export const JOB_STATES = ['draft', 'waiting', 'running', 'done', 'failed', 'cancelled'] as const;
 /** The state of a job. */
@@ -94,7 +94,7 @@ export interface JobPolicy {
   /** In place of the key taken from the data; used only if the queue has `keys`. */
   readonly key?: string;
   /** In addition to the queue's webhooks. */
-  readonly hooks?: readonly Hook[];
+  readonly hooks?: readonly Webhook[];
   /** Resources that the job needs of its worker, in place of the queue's: see limits/resources.ts. */
   readonly needs?: string;
 }

@@ -4,7 +4,7 @@
  * A label is computed from the record and never stored, because time alone writes nothing.
  */
 
-import type { Brake } from '../limits/throttle.ts';
+import type { WaitReason } from '../limits/throttle.ts';
 import { waitReasonText } from '../limits/throttle.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 import type { Job, Parents } from './job.ts';
@@ -61,7 +61,7 @@ export function labelOf(job: Job, settings: QueueSettings, now: number): Labelle
 }
 
 /** Replaces `ready` by `throttled` if a limit keeps every worker from starting the job now. */
-export function withWaitReason({ label, reason }: Labelled, waitReason: Brake | null): Labelled {
+export function withWaitReason({ label, reason }: Labelled, waitReason: WaitReason | null): Labelled {
   return label === 'ready' && waitReason !== null
     ? { label: 'throttled', reason: waitReasonText(waitReason) }
     : { label, reason };

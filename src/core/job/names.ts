@@ -5,7 +5,7 @@
 import type { Check } from '../input/check.ts';
 import { text } from '../input/check.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
-import { HOOK_ID_PREFIX } from '../webhooks/webhook.ts';
+import { WEBHOOK_ID_PREFIX } from '../webhooks/webhook.ts';
 import { isAddress, parseDestination } from './relay-request.ts';
 
 /** No id begins with @ or #: stores keep other rows beside jobs under such names. */
@@ -20,8 +20,8 @@ export const jobId: Check<string> = text({
 
 /** An id that a producer chooses. Webhook jobs have a reserved prefix, by which they are recognised. */
 export const newJobId: Check<string> = described(schemaOf(jobId), (value: unknown, report, path) => {
-  if (typeof value === 'string' && value.startsWith(HOOK_ID_PREFIX))
-    report(path, `must not begin with ${HOOK_ID_PREFIX}, which is reserved for webhook jobs`);
+  if (typeof value === 'string' && value.startsWith(WEBHOOK_ID_PREFIX))
+    report(path, `must not begin with ${WEBHOOK_ID_PREFIX}, which is reserved for webhook jobs`);
   return jobId(value, report, path);
 });
 
@@ -55,7 +55,7 @@ export const destination: Check<string> = described(
 
 /** A label for display: no control characters. */
 const DISPLAYABLE = /^[^\u0000-\u001f\u007f]*$/;
-export const shownName: Check<string> = text({
+export const displayName: Check<string> = text({
   max: 256,
   pattern: DISPLAYABLE,
   must: 'must have no control characters',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_PHASES, type Phase, phaseIn, withWords } from './phase.ts';
+import { MAX_PHASES, type Phase, phaseIn, withPhaseOf } from './phase.ts';
 
 describe('the phase of a status text', () => {
   it.each([
@@ -15,7 +15,7 @@ describe('the phase of a status text', () => {
 
   it('begins when the name changes, and again when an earlier name returns', () => {
     const texts = ['get: 1', 'get: 2', '17 %', 'make 3', 'get: 4'];
-    const phases = texts.reduce<readonly Phase[]>((before, text, at) => withWords(before, text, at), []);
+    const phases = texts.reduce<readonly Phase[]>((before, text, at) => withPhaseOf(before, text, at), []);
     expect(phases).toEqual([
       { name: 'get', at: 0 },
       { name: 'make', at: 3 },
@@ -25,7 +25,7 @@ describe('the phase of a status text', () => {
 
   it('is not recorded beyond the limit', () => {
     const texts = Array.from({ length: 200 }, (_, number) => `step ${number}: on`);
-    const phases = texts.reduce<readonly Phase[]>((before, each, at) => withWords(before, each, at), []);
+    const phases = texts.reduce<readonly Phase[]>((before, each, at) => withPhaseOf(before, each, at), []);
     expect(phases).toHaveLength(MAX_PHASES);
   });
 });

@@ -21,7 +21,7 @@ export function phaseIn(text: string): string | null {
 }
 
 /** Returns the same list if the text begins no phase. */
-export function withWords(phases: readonly Phase[], text: string, at: number): readonly Phase[] {
+export function withPhaseOf(phases: readonly Phase[], text: string, at: number): readonly Phase[] {
   const name = phaseIn(text);
   if (name === null || name === phases.at(-1)?.name || phases.length >= MAX_PHASES) return phases;
   return [...phases, { name, at }];

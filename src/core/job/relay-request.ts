@@ -10,7 +10,7 @@
 import { toJsonText } from '../input/json.ts';
 import { badInput } from '../ports/errors.ts';
 import type { NewJob } from '../ports/job-store.ts';
-import { HOOKS_QUEUE } from '../webhooks/webhook.ts';
+import { WEBHOOKS_QUEUE } from '../webhooks/webhook.ts';
 import type { JobPolicy } from './job.ts';
 
 export const RELAY_QUEUE = 'relay';
@@ -18,7 +18,7 @@ export const ROUTER_QUEUE = 'rq_router';
 /**
  * System queues, which a node runs itself. A queue file of such a name only configures the queue; it names no script.
  */
-export const BUILT_IN_QUEUES: readonly string[] = [RELAY_QUEUE, ROUTER_QUEUE, HOOKS_QUEUE];
+export const SYSTEM_QUEUES: readonly string[] = [RELAY_QUEUE, ROUTER_QUEUE, WEBHOOKS_QUEUE];
 
 export interface RelayDestination {
   /** Base address of the other node, with a slash at its end. */
@@ -27,18 +27,18 @@ export interface RelayDestination {
 }
 
 /** Options of the job on the other node, as far as its producer gave them. */
-export interface RelayedShape {
+export interface RelayedJobOptions {
   readonly name?: string;
   readonly priority?: number;
   readonly tags?: readonly string[];
   readonly policy?: JobPolicy;
 }
 
-export interface RelayOrder {
+export interface RelayRequest {
   /** As given: an address, or, for a router, the name of a queue. */
   readonly to: string;
   readonly data: unknown;
-  readonly job: RelayedShape;
+  readonly job: RelayedJobOptions;
   /** Sends the job over the network even if the address is this node's own. */
   readonly forceRemote: boolean;
   /** The address of the original job; null if this job is the original. */
@@ -66,12 +66,12 @@ export function checkDestination(address: string): string {
   throw badInput('queue', [{ path: '', message }]);
 }
 
-export type NewRelayRequest = Pick<RelayOrder, 'to' | 'data'> & Partial<RelayOrder>;
+export type NewRelayRequest = Pick<RelayRequest, 'to' | 'data'> & Partial<RelayRequest>;
 
 /**
  * Returns the data of the job in the queue `relay`. Throws `bad-input` if address and data together exceed the limit.
  */
-export function orderText({
+export function relayRequestText({
   to,
   data,
   job = {},
@@ -95,7 +95,7 @@ export function orderText({
  */
 export function relayJob(
   { queue, data, policy, priority, ...rest }: NewJob,
-  how: Partial<Pick<RelayOrder, 'forceRemote' | 'origin' | 'hops'>> = {},
+  how: Partial<Pick<RelayRequest, 'forceRemote' | 'origin' | 'hops'>> = {},
 ): NewJob {
   const { name, tags } = rest;
   const job = {
@@ -105,11 +105,15 @@ export function relayJob(
     ...(policy !== undefined && { policy }),
   };
   const to = checkDestination(queue);
-  return { ...rest, queue: RELAY_QUEUE, data: orderText({ ...how, to, data: JSON.parse(data) as unknown, job }) };
+  return {
+    ...rest,
+    queue: RELAY_QUEUE,
+    data: relayRequestText({ ...how, to, data: JSON.parse(data) as unknown, job }),
+  };
 }
 
 /** Returns the relay request in a job's data, or null if there is none. */
-export function readOrder(data: string): RelayOrder | null {
+export function readRelayRequest(data: string): RelayRequest | null {
   const given: unknown = JSON.parse(data);
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
   const fields = given as Readonly<Record<string, unknown>>;
@@ -117,12 +121,12 @@ export function readOrder(data: string): RelayOrder | null {
   return typeof fields['dest'] === 'string' ? rqRequest(fields['dest'], fields) : null;
 }
 
-function ownRequest(to: string, fields: Readonly<Record<string, unknown>>): RelayOrder {
+function ownRequest(to: string, fields: Readonly<Record<string, unknown>>): RelayRequest {
   const { job, data, forceRemote, origin, hops } = fields;
   return {
     to,
     data,
-    job: typeof job === 'object' && job !== null ? (job as RelayedShape) : {},
+    job: typeof job === 'object' && job !== null ? (job as RelayedJobOptions) : {},
     forceRemote: forceRemote === true,
     origin: typeof origin === 'string' ? origin : null,
     hops: typeof hops === 'number' && hops > 0 ? hops : 0,
@@ -130,7 +134,7 @@ function ownRequest(to: string, fields: Readonly<Record<string, unknown>>): Rela
 }
 
 /** An RQ message is relayed whole: the receiver finds its parameters and its origin in it. */
-function rqRequest(to: string, fields: Readonly<Record<string, unknown>>): RelayOrder {
+function rqRequest(to: string, fields: Readonly<Record<string, unknown>>): RelayRequest {
   const { orig_msg_id: origin, force_remote: force } = fields;
   return {
     to,

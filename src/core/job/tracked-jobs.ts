@@ -60,7 +60,7 @@ async function trackingRecords(
 }
 
 /** Creates the event of a tracking record that was added or removed. Of a deleted job only the id is known. */
-export function markEvent(id: string, isTracked: boolean, job: Job | undefined): StoreEvent {
+export function trackingEvent(id: string, isTracked: boolean, job: Job | undefined): StoreEvent {
   const type = isTracked ? 'tracked' : 'untracked';
   return { type, id, queue: job?.queue ?? '', state: job?.state ?? null };
 }

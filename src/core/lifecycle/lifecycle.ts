@@ -63,7 +63,7 @@ interface CreationContext {
   readonly parents?: Parents | null;
 }
 
-export function born(input: NewJob, context: CreationContext): Transition {
+export function created(input: NewJob, context: CreationContext): Transition {
   const { now, seq, settings, parents = null } = context;
   const isDraft = input.draft === true;
   const delayMs = input.delayMs ?? 0;

@@ -1,6 +1,6 @@
 /** Computes what retention would delete now, without deleting it. */
 import type { Keep } from '../settings/settings.ts';
-import type { Held } from '../statistics/storage.ts';
+import type { StoredSize } from '../statistics/storage.ts';
 
 /** Items of a queue that retention would delete, by reason: too old, too many, or too many bytes. */
 export interface Prunable {
@@ -34,7 +34,7 @@ export type PrunableKind = (typeof PRUNABLE_KINDS)[number];
 export const MAX_PRUNABLE_SCAN = 2_000;
 
 export interface RetainedItems {
-  readonly total: Held;
+  readonly total: StoredSize;
   /** How many of them exceed the maximum age. */
   readonly old: number;
   /** Sizes in bytes, oldest first, up to MAX_PRUNABLE_SCAN. */
@@ -55,11 +55,11 @@ export function surplusOf({ total, old, oldest }: RetainedItems, keep: Keep): Su
 }
 
 /** Returns whether there is more than the count or the bytes allow, whatever the age. */
-export function isBeyond(held: Held, { count, bytes }: Keep): boolean {
+export function exceedsKeep(held: StoredSize, { count, bytes }: Keep): boolean {
   return (count !== null && held.count > count) || (bytes !== null && held.bytes > bytes);
 }
 
-export function isSurplus({ byAge, byCount, byBytes }: Surplus): boolean {
+export function hasSurplus({ byAge, byCount, byBytes }: Surplus): boolean {
   return byAge + byCount + byBytes > 0;
 }
 

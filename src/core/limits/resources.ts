@@ -10,7 +10,7 @@ import type { Job } from '../job/job.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 
 /** The capacity of a worker: in total, and what is free now. */
-export interface Offer {
+export interface WorkerCapacity {
   readonly whole: string;
   readonly free: string;
 }

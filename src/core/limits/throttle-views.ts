@@ -55,7 +55,7 @@ export async function setThrottle({ records }: Store, name: string, max: number 
 /**
  * Sets `throttled` and the wait reason if only a limit holds a job back. Asks the store only about jobs with a limit.
  */
-export async function withBrakes<View extends Pick<Job, 'id' | 'queue' | 'policy'> & Labelled>(
+export async function withWaitReasons<View extends Pick<Job, 'id' | 'queue' | 'policy'> & Labelled>(
   jobs: Pick<JobStore, 'insight'>,
   views: readonly View[],
   settingsOf: (queue: string) => QueueSettings,

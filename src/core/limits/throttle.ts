@@ -93,13 +93,13 @@ export interface FullThrottle {
 }
 
 /** Why a waiting job cannot start now. */
-export type Brake =
+export type WaitReason =
   | { readonly by: 'queue'; readonly held: number; readonly max: number }
   | { readonly by: 'rate'; readonly until: number }
   | { readonly by: 'needs'; readonly needs: string }
   | ({ readonly by: 'throttle' } & FullThrottle);
 
-export function waitReasonText(reason: Brake): string {
+export function waitReasonText(reason: WaitReason): string {
   if (reason.by === 'rate')
     return `the rate limit of its queue allows the next start at ${new Date(reason.until).toISOString()}`;
   if (reason.by === 'needs')

@@ -4,7 +4,7 @@ import type { Job } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import { addParents, ruleOf } from '../lifecycle/dependencies.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
-import { born, committed, replacedBy } from '../lifecycle/lifecycle.ts';
+import { committed, created, replacedBy } from '../lifecycle/lifecycle.ts';
 import type { AddOutcome, AddResult, NewJob, TargetResult } from '../ports/job-store.ts';
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
@@ -30,7 +30,7 @@ function addOne(table: Table, input: NewJob, now: number): AddResult {
   if (input.onTaken?.kind === 'follow') return resultOf('added', addBehindHolder(table, input, now));
   if (holder !== undefined) return applyToHolder(table, holder, input, now);
   if (input.dependsOn !== undefined) return addChild(table, input, input.dependsOn, now);
-  return resultOf('added', insert(table, born(input, { now, seq: table.takeSeq(), settings }), now));
+  return resultOf('added', insert(table, created(input, { now, seq: table.takeSeq(), settings }), now));
 }
 
 function addChild(table: Table, input: NewJob, ids: readonly string[], now: number): AddResult {
@@ -38,7 +38,7 @@ function addChild(table: Table, input: NewJob, ids: readonly string[], now: numb
   if (isRefusal(found)) return found;
   const settings = table.settings(input.queue);
   const parents = addParents(null, found, ruleOf({ policy: input.policy ?? {} }, settings));
-  const job = insert(table, born(input, { now, seq: table.takeSeq(), settings, parents }), now);
+  const job = insert(table, created(input, { now, seq: table.takeSeq(), settings, parents }), now);
   waitFor(table, job, found, now);
   return resultOf('added', table.get(job.id) ?? job);
 }

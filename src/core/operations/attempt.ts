@@ -1,6 +1,6 @@
 /** Heartbeats and settlements of attempts, each accepted only under the token of the lease. */
 
-import { canKeepLate, endingOf } from '../job/history.ts';
+import { canKeepLate, endRowOf } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import { ruleOf } from '../lifecycle/dependencies.ts';
@@ -68,7 +68,7 @@ function advance(
 function answerLate(table: Table, settlement: Settlement, now: number): SettleResult {
   const job = table.get(settlement.id);
   const rows = table.rows(settlement.id);
-  const ending = endingOf(rows, settlement.token);
+  const ending = endRowOf(rows, settlement.token);
   if (ending !== undefined && isSameSettlement(ending, settlement.kind)) return { ok: true, state: ending.state };
   if (job !== undefined) {
     const late = lateRow(job, settlement, now);

@@ -1,6 +1,6 @@
 /** The insight queries over a table. Nothing here writes. */
 import type { Moment } from '../lifecycle/clock.ts';
-import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../ports/insight.ts';
+import type { InsightKind, InsightQuery, InsightQueryOf, InsightResultOf, Insights } from '../ports/insight.ts';
 import type { FailureGroup } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
 import { groupOrder, withTrends } from '../statistics/failure-trend.ts';
@@ -11,7 +11,7 @@ import { throttles, waitReasons } from './throttle-reads.ts';
 
 type Reader<Kind extends InsightKind> = (
   table: Table,
-  query: QuestionOf<Kind>,
+  query: InsightQueryOf<Kind>,
   moment: Moment,
 ) => Insights[Kind]['result'];
 
@@ -28,11 +28,11 @@ const READERS: { readonly [Kind in InsightKind]: Reader<Kind> } = {
   brakes: waitReasons,
 };
 
-export function insight(table: Table, query: Question, moment: Moment): AnswerOf<Question> {
+export function insight(table: Table, query: InsightQuery, moment: Moment): InsightResultOf<InsightQuery> {
   return (READERS[query.kind] as Reader<InsightKind>)(table, query, moment);
 }
 
-function failures(table: Table, query: QuestionOf<'failures'>, { now }: Moment): readonly FailureGroup[] {
+function failures(table: Table, query: InsightQueryOf<'failures'>, { now }: Moment): readonly FailureGroup[] {
   const { queue, past = false } = query;
   const groups = (queue === undefined ? table.queues() : [queue]).flatMap((name) => {
     const cells = keptCells(table, name, { from: 0, to: dayOf(now), now }).filter(({ kind }) => kind === 'group');

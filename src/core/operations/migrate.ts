@@ -5,31 +5,31 @@
 
 import { sameJson } from '../input/same-json.ts';
 import type {
-  GivenNumbers,
+  IssuedNumbers,
+  MigrationBatch,
+  MigrationPage,
+  MigrationPart,
   MigrationPort,
-  MovedBatch,
-  MovedPage,
-  MovedPart,
-  MovedRow,
-  Standing,
+  MigrationRow,
+  MigrationState,
 } from '../ports/migration.ts';
-import { notInMove } from '../ports/migration.ts';
+import { notMigrationTarget } from '../ports/migration.ts';
 
 /** What a synchronous store provides for it. It finds and stores, and decides nothing. */
 export interface MigrationRows {
-  standing(): Standing | null;
-  setStanding(standing: Standing | null, now: number): void;
-  numbers(): GivenNumbers;
-  raise(numbers: GivenNumbers): void;
-  page(part: MovedPart, after: string | null, limit: number): MovedPage;
-  put(part: MovedPart, row: MovedRow, now: number): void;
+  standing(): MigrationState | null;
+  setStanding(standing: MigrationState | null, now: number): void;
+  numbers(): IssuedNumbers;
+  raise(numbers: IssuedNumbers): void;
+  page(part: MigrationPart, after: string | null, limit: number): MigrationPage;
+  put(part: MigrationPart, row: MigrationRow, now: number): void;
   removeRecord(key: string): void;
   clear(): void;
 }
 
 export type MigrationCall = keyof MigrationPort;
 
-export function performMove(
+export function performMigration(
   migrationRows: MigrationRows,
   { name, argument }: { name: MigrationCall; argument: unknown },
   now: number,
@@ -38,15 +38,15 @@ export function performMove(
     case 'standing':
       return migrationRows.standing();
     case 'stand':
-      return stand(migrationRows, argument as { next: Standing | null; before: Standing | null }, now);
+      return stand(migrationRows, argument as { next: MigrationState | null; before: MigrationState | null }, now);
     case 'numbers':
       return migrationRows.numbers();
     case 'read': {
-      const { part, after, limit } = argument as { part: MovedPart; after: string | null; limit: number };
+      const { part, after, limit } = argument as { part: MigrationPart; after: string | null; limit: number };
       return migrationRows.page(part, after, limit);
     }
     case 'write':
-      return write(migrationRows, argument as MovedBatch, now);
+      return write(migrationRows, argument as MigrationBatch, now);
     case 'clear':
       return clear(migrationRows, argument as string);
   }
@@ -57,7 +57,7 @@ export const isMigrationRead = (name: MigrationCall): boolean =>
 
 function stand(
   migrationRows: MigrationRows,
-  { next, before }: { next: Standing | null; before: Standing | null },
+  { next, before }: { next: MigrationState | null; before: MigrationState | null },
   now: number,
 ) {
   if (!sameJson(migrationRows.standing(), before)) return false;
@@ -65,7 +65,11 @@ function stand(
   return true;
 }
 
-function write(migrationRows: MigrationRows, { move, part, rows, gone, numbers, done }: MovedBatch, now: number): void {
+function write(
+  migrationRows: MigrationRows,
+  { move, part, rows, gone, numbers, done }: MigrationBatch,
+  now: number,
+): void {
   const standing = stateIn(migrationRows, move, ['target', 'import']);
   migrationRows.raise(numbers);
   for (const key of gone) migrationRows.removeRecord(key);
@@ -78,9 +82,9 @@ function clear(migrationRows: MigrationRows, move: string): void {
   migrationRows.clear();
 }
 
-function stateIn(migrationRows: MigrationRows, move: string, roles: readonly Standing['role'][]): Standing {
+function stateIn(migrationRows: MigrationRows, move: string, roles: readonly MigrationState['role'][]): MigrationState {
   const standing = migrationRows.standing();
   const isRight = standing?.move === move && roles.includes(standing.role) && standing.state === 'moving';
-  if (!isRight) throw notInMove(move);
+  if (!isRight) throw notMigrationTarget(move);
   return standing;
 }

@@ -21,13 +21,13 @@ import { endWorker, keepWorker, workers } from './workers.ts';
 export type CallName = Exclude<keyof JobStore, 'subscribe'>;
 /** The argument of a call without its options, and its result. */
 export type CallArgument<Name extends CallName> = Parameters<JobStore[Name]>[0];
-export type CallAnswer<Name extends CallName> = Awaited<ReturnType<JobStore[Name]>>;
+export type CallResult<Name extends CallName> = Awaited<ReturnType<JobStore[Name]>>;
 
 type Performer<Name extends CallName> = (
   table: Table,
   argument: CallArgument<Name>,
   moment: Moment,
-) => CallAnswer<Name>;
+) => CallResult<Name>;
 
 const PERFORMERS: { readonly [Name in CallName]: Performer<Name> } = {
   add,
@@ -56,15 +56,15 @@ export function perform<Name extends CallName>(
   name: Name,
   argument: CallArgument<Name>,
   moment: Moment,
-): CallAnswer<Name> {
+): CallResult<Name> {
   const closed = REFUSED_WHILE_CLOSED.has(name) ? table.closed() : null;
-  if (closed !== null) return refuseAll(argument, closed) as CallAnswer<Name>;
+  if (closed !== null) return refuseAll(argument, closed) as CallResult<Name>;
   return PERFORMERS[name](table, argument, moment);
 }
 
 /** Calls that a store under migration refuses (ports/migration.ts); `add` and `claim` check for themselves. */
-export const BARRED_CALLS = ['commit', 'cancel', 'requeue', 'move', 'change', 'delete'] as const;
-const REFUSED_WHILE_CLOSED: ReadonlySet<CallName> = new Set(BARRED_CALLS);
+export const CALLS_REFUSED_WHILE_CLOSED = ['commit', 'cancel', 'requeue', 'move', 'change', 'delete'] as const;
+const REFUSED_WHILE_CLOSED: ReadonlySet<CallName> = new Set(CALLS_REFUSED_WHILE_CLOSED);
 
 function refuseAll(argument: unknown, closed: string): readonly Refused[] {
   return (argument as readonly unknown[]).map(() => refuse('store-moving', closed));

@@ -1,15 +1,15 @@
 /** A JobStore over one function that carries calls by name: to a table, a thread, or a server. */
-import type { AnswerOf, Question } from '../ports/insight.ts';
+import type { InsightQuery, InsightResultOf } from '../ports/insight.ts';
 import type { CallOptions, JobStore } from '../ports/job-store.ts';
-import type { CallAnswer, CallArgument, CallName } from './perform.ts';
+import type { CallArgument, CallName, CallResult } from './perform.ts';
 
-export type Carrier = <Name extends CallName>(
+export type CallCarrier = <Name extends CallName>(
   name: Name,
   argument: CallArgument<Name>,
   options: CallOptions | undefined,
-) => Promise<CallAnswer<Name>>;
+) => Promise<CallResult<Name>>;
 
-export function portOver(carry: Carrier, subscribe: JobStore['subscribe']): JobStore {
+export function jobStoreOver(carry: CallCarrier, subscribe: JobStore['subscribe']): JobStore {
   return {
     add: (jobs, options) => carry('add', jobs, options),
     commit: (ids, options) => carry('commit', ids, options),
@@ -25,9 +25,9 @@ export function portOver(carry: Carrier, subscribe: JobStore['subscribe']): JobS
     history: (id, options) => carry('history', id, options),
     list: (query, options) => carry('list', query, options),
     count: (queues, options) => carry('count', queues, options),
-    insight: <Asked extends Question>(query: Asked, options?: CallOptions) =>
+    insight: <Asked extends InsightQuery>(query: Asked, options?: CallOptions) =>
       // The result of a kind is that kind's result; the compiler only sees that it is one of them.
-      carry('insight', query, options) as Promise<AnswerOf<Asked>>,
+      carry('insight', query, options) as Promise<InsightResultOf<Asked>>,
     keepWorker: (beat, options) => carry('keepWorker', beat, options),
     endWorker: (end, options) => carry('endWorker', end, options),
     workers: (options) => carry('workers', undefined, options),

@@ -8,13 +8,13 @@ import { ENDED_STATES } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import { withoutResult } from '../lifecycle/lifecycle.ts';
 import type { Prunable, Surplus } from '../lifecycle/prunable.ts';
-import { isBeyond, isSurplus, MAX_PRUNABLE_SCAN, surplusOf } from '../lifecycle/prunable.ts';
-import type { QuestionOf } from '../ports/insight.ts';
+import { exceedsKeep, hasSurplus, MAX_PRUNABLE_SCAN, surplusOf } from '../lifecycle/prunable.ts';
+import type { InsightQueryOf } from '../ports/insight.ts';
 import type { Table } from '../ports/table.ts';
 import type { Keep } from '../settings/settings.ts';
 import { DRAFT_TTL_MS } from '../settings/settings.ts';
 import { keptSince } from '../statistics/statistics.ts';
-import { keptBytes, resultBytes } from '../statistics/storage.ts';
+import { resultBytes, storedBytes } from '../statistics/storage.ts';
 import { removeWithKey } from './operate.ts';
 
 export function pruneQueue(table: Table, queue: string, limit: number, now: number): number {
@@ -45,7 +45,7 @@ function surplus(
 function upToBytes(jobs: readonly Job[], bytes: number): readonly Job[] {
   let left = bytes;
   const end = jobs.findIndex((job) => {
-    left -= keptBytes(job);
+    left -= storedBytes(job);
     return left <= 0;
   });
   return end === -1 ? jobs : jobs.slice(0, end + 1);
@@ -91,14 +91,14 @@ export function pruneResults(table: Table, queue: string, limit: number, now: nu
   return before - count;
 }
 
-export function prunable(table: Table, { queue }: QuestionOf<'prunable'>, { now }: Moment): readonly Prunable[] {
+export function prunable(table: Table, { queue }: InsightQueryOf<'prunable'>, { now }: Moment): readonly Prunable[] {
   const all = (queue === undefined ? table.queues() : [queue]).flatMap((name) => [
     { queue: name, kind: 'draft' as const, ...draftSurplus(table, name, now) },
     ...ENDED_STATES.map((kind) => ({ queue: name, kind, ...endedSurplus(table, name, kind, now) })),
     { queue: name, kind: 'results' as const, ...resultSurplus(table, name, now) },
     { queue: name, kind: 'statistics' as const, ...statisticsSurplus(table, name, now) },
   ]);
-  return all.filter(isSurplus);
+  return all.filter(hasSurplus);
 }
 
 function draftSurplus(table: Table, queue: string, now: number): Surplus {
@@ -115,8 +115,8 @@ function endedSurplus(table: Table, queue: string, state: EndedState, now: numbe
   const old = keep.ms === null ? 0 : table.countBefore(queue, state, now - keep.ms);
   const total = table.storage(queue)[state];
   // If nothing would be deleted, nothing is read: there may be many jobs.
-  const limit = old > 0 || isBeyond(total, keep) ? MAX_PRUNABLE_SCAN : 0;
-  return surplusOf({ total, old, oldest: table.oldestEnded(queue, state, { from: 0, limit }).map(keptBytes) }, keep);
+  const limit = old > 0 || exceedsKeep(total, keep) ? MAX_PRUNABLE_SCAN : 0;
+  return surplusOf({ total, old, oldest: table.oldestEnded(queue, state, { from: 0, limit }).map(storedBytes) }, keep);
 }
 
 /** Includes results of jobs that would be deleted themselves. */
@@ -124,7 +124,7 @@ function resultSurplus(table: Table, queue: string, now: number): Surplus {
   const keep = table.settings(queue).retention.results;
   const total = table.storage(queue).results;
   const from = table.resultsFrom(queue);
-  const isLimited = keep.ms !== null || isBeyond(total, keep);
+  const isLimited = keep.ms !== null || exceedsKeep(total, keep);
   // No more than exist: a search for one more would scan all jobs that have none.
   const limit = isLimited ? Math.min(MAX_PRUNABLE_SCAN, total.count) : 0;
   const jobs = table.oldestResults(queue, { from: from > now ? 0 : from, limit });

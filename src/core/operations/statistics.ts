@@ -2,14 +2,18 @@
 
 import { byText } from '../input/text-order.ts';
 import type { Moment } from '../lifecycle/clock.ts';
-import type { QuestionOf } from '../ports/insight.ts';
+import type { InsightQueryOf } from '../ports/insight.ts';
 import type { Table } from '../ports/table.ts';
 import type { SeriesPoint } from '../statistics/series.ts';
 import { pageAt, pointsOf } from '../statistics/series.ts';
 import type { DayStatistics, StoredCell } from '../statistics/statistics.ts';
 import { dayNumber, dayOf, keptSince, statisticsOf } from '../statistics/statistics.ts';
 
-export function statistics(table: Table, query: QuestionOf<'statistics'>, { now }: Moment): readonly DayStatistics[] {
+export function statistics(
+  table: Table,
+  query: InsightQueryOf<'statistics'>,
+  { now }: Moment,
+): readonly DayStatistics[] {
   const { queue, from, to, by = 'queue' } = query;
   const days = { from: from === undefined ? 0 : dayNumber(from), to: to === undefined ? dayOf(now) : dayNumber(to) };
   return (queue === undefined ? table.queues() : [queue]).flatMap((name) =>
@@ -42,7 +46,7 @@ export function forgetStatistics(table: Table, queue: string, limit: number, now
 
 export function series(
   table: Table,
-  { queue, span, from = 0 }: QuestionOf<'series'>,
+  { queue, span, from = 0 }: InsightQueryOf<'series'>,
   { now }: Moment,
 ): readonly SeriesPoint[] {
   const queues = queue === undefined ? table.queues().toSorted(byText) : [queue];

@@ -8,22 +8,26 @@ import type { Job } from '../job/job.ts';
 import { labelOf } from '../job/label.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import { needsOf } from '../limits/resources.ts';
-import type { Brake } from '../limits/throttle.ts';
-import type { QuestionOf, ThrottleUse } from '../ports/insight.ts';
-import { MOST_HOLDERS } from '../ports/insight.ts';
+import type { WaitReason } from '../limits/throttle.ts';
+import type { InsightQueryOf, ThrottleUse } from '../ports/insight.ts';
+import { MAX_HOLDERS } from '../ports/insight.ts';
 import type { Table } from '../ports/table.ts';
 import { exceedsAllWorkers } from './resources.ts';
 import { limitReason, maxOf } from './throttles.ts';
 
 /** Returns the limit that keeps a ready job from starting now, or that no worker could start it. */
-export function waitReasonOf(table: Table, job: Job, now: number): Brake | null {
+export function waitReasonOf(table: Table, job: Job, now: number): WaitReason | null {
   const reason = limitReason(table, job, now);
   if (reason !== null || !exceedsAllWorkers(table, job, now)) return reason;
   return { by: 'needs', needs: needsOf(job, table.settings(job.queue)) };
 }
 
 /** Returns the wait reasons of jobs that are ready except for a limit; null for every other job. */
-export function waitReasons(table: Table, { ids }: QuestionOf<'brakes'>, { now }: Moment): readonly (Brake | null)[] {
+export function waitReasons(
+  table: Table,
+  { ids }: InsightQueryOf<'brakes'>,
+  { now }: Moment,
+): readonly (WaitReason | null)[] {
   return ids.map((id) => {
     const job = table.get(id);
     const isReady = job !== undefined && labelOf(job, table.settings(job.queue), now).label === 'ready';
@@ -40,7 +44,7 @@ export function throttles(table: Table): readonly ThrottleUse[] {
     max: maxOf(table, address),
     held: ids.length,
     waiting: table.parkedCount(address),
-    holders: ids.slice(0, MOST_HOLDERS),
+    holders: ids.slice(0, MAX_HOLDERS),
   }));
   return uses.sort((a, b) => byText(a.address, b.address));
 }

@@ -10,10 +10,10 @@ import type { Job } from '../job/job.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
 import { takesTurn } from '../lifecycle/lifecycle.ts';
 import { rateNextAt } from '../limits/rate.ts';
-import type { Brake, FullThrottle } from '../limits/throttle.ts';
+import type { FullThrottle, WaitReason } from '../limits/throttle.ts';
 import { keyOf, readAddress, throttlesOf } from '../limits/throttle.ts';
 import type { Table } from '../ports/table.ts';
-import { EVERY_QUEUE } from '../settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY } from '../settings/settings.ts';
 import { fitRate } from './clock-step.ts';
 
 /** Returns the maximum of a throttle, or null if it has none. */
@@ -34,7 +34,7 @@ export function fullAmong(table: Table, addresses: readonly string[]): FullThrot
 }
 
 /** Returns the limit that keeps a waiting job from starting now, or null. */
-export function limitReason(table: Table, job: Job, now: number): Brake | null {
+export function limitReason(table: Table, job: Job, now: number): WaitReason | null {
   const settings = table.settings(job.queue);
   const { maxRunning, rate } = settings;
   const running = maxRunning === null ? 0 : table.running(job.queue);
@@ -97,9 +97,9 @@ export function settingsChanged(table: ChangedTable, key: string, now: number): 
     table.queueChanged(queue);
     fitRate(table, queue, now);
   };
-  if (key !== EVERY_QUEUE) change(key);
+  if (key !== GLOBAL_SETTINGS_KEY) change(key);
   emitSettings(key);
-  if (key !== EVERY_QUEUE) return;
+  if (key !== GLOBAL_SETTINGS_KEY) return;
   for (const queue of table.queues()) {
     change(queue);
     emitSettings(queue);

@@ -11,12 +11,12 @@ import { isEnded } from '../job/job.ts';
 import { addCounts, ruleOf } from '../lifecycle/dependencies.ts';
 import { keyAddress } from '../lifecycle/lifecycle.ts';
 import type { Table } from '../ports/table.ts';
-import { HOOKS_QUEUE } from '../webhooks/webhook.ts';
+import { WEBHOOKS_QUEUE } from '../webhooks/webhook.ts';
 import { waitFor, withParents } from './dependents.ts';
 
 /** Returns the call that this call waits for in its sequence, if there is one. */
 export function precedingCall(table: Table, call: Job): Job | undefined {
-  if (call.queue !== HOOKS_QUEUE || call.unique === null || (call.parents?.open ?? 0) === 0) return undefined;
+  if (call.queue !== WEBHOOKS_QUEUE || call.unique === null || (call.parents?.open ?? 0) === 0) return undefined;
   return table.openParents(call).find((parent) => isSameSequence(parent, call));
 }
 

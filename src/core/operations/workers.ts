@@ -1,12 +1,16 @@
 /** The worker registry: registers and renews workers, and ends them. */
 import type { Moment } from '../lifecycle/clock.ts';
-import type { EndWorker, EndWorkerResult, WorkerBeat, WorkerRecord } from '../ports/job-store.ts';
+import type { EndWorker, EndWorkerResult, WorkerHeartbeat, WorkerRecord } from '../ports/job-store.ts';
 import type { Refused } from '../ports/refusal.ts';
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
 import { endLostAttempts } from './lost-leases.ts';
 
-export function keepWorker(table: Table, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
+export function keepWorker(
+  table: Table,
+  beat: WorkerHeartbeat,
+  { now }: Moment,
+): { ok: true; until: number } | Refused {
   const known = table.worker(beat.id);
   if (beat.kind === 'renew' && known === undefined) return refuse('worker-lost', `worker ${beat.id}`);
   const { id, host, pid, queues, info } = beat;

@@ -7,7 +7,7 @@
 import { byText } from '../input/text-order.ts';
 import type { EndedState } from '../job/job.ts';
 import type { Prunable } from '../lifecycle/prunable.ts';
-import type { Brake } from '../limits/throttle.ts';
+import type { WaitReason } from '../limits/throttle.ts';
 import type { SeriesPoint, Span } from '../statistics/series.ts';
 import type { DayStatistics } from '../statistics/statistics.ts';
 import type { QueueStorage } from '../statistics/storage.ts';
@@ -18,13 +18,13 @@ export interface Insights {
   /** Failed jobs by failure group, the most frequent first; of one queue or of all. */
   readonly failures: { readonly query: FailuresQuery; readonly result: readonly FailureGroup[] };
   /** By queue and day, the oldest day first, as long as they are kept. */
-  readonly statistics: { readonly query: StatisticsQuestion; readonly result: readonly DayStatistics[] };
+  readonly statistics: { readonly query: StatisticsQuery; readonly result: readonly DayStatistics[] };
   /** How many jobs ended, by minute or by hour, as long as they are kept; by queue, then by time. */
-  readonly series: { readonly query: SeriesQuestion; readonly result: readonly SeriesPoint[] };
+  readonly series: { readonly query: SeriesQuery; readonly result: readonly SeriesPoint[] };
   /** What retention would delete now, by queue and kind. */
   readonly prunable: { readonly query: { readonly queue?: string }; readonly result: readonly Prunable[] };
   /** Jobs of a queue and a state that ended at `from` or later, oldest end first. */
-  readonly ended: { readonly query: EndedQuery; readonly result: readonly EndOfJob[] };
+  readonly ended: { readonly query: EndedQuery; readonly result: readonly EndedJob[] };
   /** The size of the ended jobs of each queue. */
   readonly storage: { readonly query: { readonly queue?: string }; readonly result: readonly QueueStorage[] };
   /** The tags of most jobs, in any state. */
@@ -34,7 +34,7 @@ export interface Insights {
   /** For each of these jobs: the one limit that keeps it from starting now, or null. */
   readonly brakes: {
     readonly query: { readonly ids: readonly string[] };
-    readonly result: readonly (Brake | null)[];
+    readonly result: readonly (WaitReason | null)[];
   };
 }
 
@@ -51,7 +51,7 @@ export interface EndedQuery {
   readonly limit: number;
 }
 
-export interface EndOfJob {
+export interface EndedJob {
   readonly id: string;
   readonly endedAt: number;
 }
@@ -78,10 +78,10 @@ export interface ThrottleUse {
   /** Ids of the first holders. */
   readonly holders: readonly string[];
 }
-export const MOST_HOLDERS = 100;
+export const MAX_HOLDERS = 100;
 
 /** Which throughput figures to return. */
-export interface SeriesQuestion {
+export interface SeriesQuery {
   /** One queue. Default: all queues. */
   readonly queue?: string;
   /** By minute for two hours, or by hour for sixty days. */
@@ -91,7 +91,7 @@ export interface SeriesQuestion {
 }
 
 /** Which statistics to return. */
-export interface StatisticsQuestion {
+export interface StatisticsQuery {
   /** One queue. Default: all queues. */
   readonly queue?: string;
   /** Days as YYYY-MM-DD, both included. */
@@ -103,6 +103,6 @@ export interface StatisticsQuestion {
 }
 
 export type InsightKind = keyof Insights;
-export type QuestionOf<Kind extends InsightKind> = { readonly kind: Kind } & Insights[Kind]['query'];
-export type Question = { readonly [Kind in InsightKind]: QuestionOf<Kind> }[InsightKind];
-export type AnswerOf<Asked extends Question> = Insights[Asked['kind']]['result'];
+export type InsightQueryOf<Kind extends InsightKind> = { readonly kind: Kind } & Insights[Kind]['query'];
+export type InsightQuery = { readonly [Kind in InsightKind]: InsightQueryOf<Kind> }[InsightKind];
+export type InsightResultOf<Asked extends InsightQuery> = Insights[Asked['kind']]['result'];

@@ -13,9 +13,9 @@
 import type { HistoryRow } from '../job/history.ts';
 import type { Failure, Job, JobPolicy, JobState, UniqueKey } from '../job/job.ts';
 import type { Label } from '../job/label.ts';
-import type { Offer } from '../limits/resources.ts';
+import type { WorkerCapacity } from '../limits/resources.ts';
 import type { FailureTrend } from '../statistics/failure-trend.ts';
-import type { AnswerOf, Question } from './insight.ts';
+import type { InsightQuery, InsightResultOf } from './insight.ts';
 import type { Refused } from './refusal.ts';
 
 export interface CallOptions {
@@ -77,7 +77,7 @@ export interface ClaimRequest {
   /** Default: the queue's lease. */
   readonly leaseMs?: number;
   /** The worker's capacity, total and free. Without it, the worker gets no job that needs resources. */
-  readonly offers?: Offer;
+  readonly offers?: WorkerCapacity;
   /** A repeated claim with the worker's latest request id returns the same leases again. */
   readonly requestId: string;
 }
@@ -244,7 +244,7 @@ export interface FailureGroup {
   readonly trend: FailureTrend | null;
 }
 
-export interface WorkerBeat {
+export interface WorkerHeartbeat {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
@@ -366,9 +366,12 @@ export interface JobStore {
   list(query: JobQuery, options?: CallOptions): Promise<JobPage>;
   count(queues?: readonly string[], options?: CallOptions): Promise<readonly QueueCounts[]>;
   /** Returns information computed from jobs: one kind for each query (insight.ts). */
-  insight<Asked extends Question>(question: Asked, options?: CallOptions): Promise<AnswerOf<Asked>>;
+  insight<Asked extends InsightQuery>(question: Asked, options?: CallOptions): Promise<InsightResultOf<Asked>>;
 
-  keepWorker(beat: WorkerBeat, options?: CallOptions): Promise<{ readonly ok: true; readonly until: number } | Refused>;
+  keepWorker(
+    beat: WorkerHeartbeat,
+    options?: CallOptions,
+  ): Promise<{ readonly ok: true; readonly until: number } | Refused>;
   endWorker(end: EndWorker, options?: CallOptions): Promise<EndWorkerResult>;
   workers(options?: CallOptions): Promise<readonly WorkerRecord[]>;
   maintain(maintenance: Maintenance, options?: CallOptions): Promise<MaintenanceResult>;

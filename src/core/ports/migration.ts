@@ -12,25 +12,25 @@
 import { byText } from '../input/text-order.ts';
 import type { HistoryRow } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
-import { figuresText, readFigures } from '../statistics/aggregate.ts';
+import { aggregateText, readAggregate } from '../statistics/aggregate.ts';
 import type { SeriesPage } from '../statistics/series.ts';
 import type { CellKind } from '../statistics/statistics.ts';
 import { LonghaulError } from './errors.ts';
 import type { StoredRecord } from './records.ts';
 
 /** Also the order in which they are written: settings come before the jobs that use them. */
-export const MOVED_PARTS = ['records', 'queues', 'statistics', 'jobs'] as const;
-export type MovedPart = (typeof MOVED_PARTS)[number];
+export const MIGRATION_PARTS = ['records', 'queues', 'statistics', 'jobs'] as const;
+export type MigrationPart = (typeof MIGRATION_PARTS)[number];
 
 /** A job with its history, and the edges to its parents by their insertion numbers. */
-export interface MovedJob {
+export interface MigratedJob {
   readonly job: Job;
   readonly history: readonly HistoryRow[];
-  readonly parents: readonly MovedEdge[];
+  readonly parents: readonly MigratedEdge[];
   /** Whether it holds its unique key, and until when; null if it does not. */
   readonly holds: { readonly until: number | null } | null;
 }
-export interface MovedEdge {
+export interface MigratedEdge {
   readonly seq: number;
   readonly isOpen: boolean;
 }
@@ -45,30 +45,30 @@ export interface MigratedQueue {
 }
 
 /** The cells of one queue and day, by kind and name; `figures` is the text of statistics/aggregate.ts. */
-export interface MovedDay {
+export interface MigratedDay {
   readonly queue: string;
   readonly day: number;
   readonly cells: readonly { readonly kind: CellKind; readonly name: string; readonly figures: string }[];
 }
 
-export interface MovedValues {
+export interface MigrationValues {
   readonly records: StoredRecord;
   readonly queues: MigratedQueue;
-  readonly statistics: MovedDay;
-  readonly jobs: MovedJob;
+  readonly statistics: MigratedDay;
+  readonly jobs: MigratedJob;
 }
-export interface MovedRow<Part extends MovedPart = MovedPart> {
+export interface MigrationRow<Part extends MigrationPart = MigrationPart> {
   readonly key: string;
-  readonly value: MovedValues[Part];
+  readonly value: MigrationValues[Part];
 }
-export interface MovedPage<Part extends MovedPart = MovedPart> {
-  readonly rows: readonly MovedRow<Part>[];
+export interface MigrationPage<Part extends MigrationPart = MigrationPart> {
+  readonly rows: readonly MigrationRow<Part>[];
   /** The key to continue from; null at the end. */
   readonly next: string | null;
 }
 
 /** The numbers that a store has given out: none may be given again. */
-export interface GivenNumbers {
+export interface IssuedNumbers {
   readonly seq: number;
   readonly token: number;
   readonly version: number;
@@ -77,7 +77,7 @@ export interface GivenNumbers {
 /**
  * The state of a store in a migration. A target that is `over` is an ordinary store again; any other state is closed.
  */
-export interface Standing {
+export interface MigrationState {
   readonly move: string;
   /** `import`: jobs of another system are written here; nothing else in the store changes. */
   readonly role: 'source' | 'target' | 'import';
@@ -86,32 +86,32 @@ export interface Standing {
   readonly state: 'moving' | 'over';
   readonly at: number;
   /** Of a target: its progress. Of a source that is over: the jobs that were left behind. */
-  readonly done: { readonly part: MovedPart; readonly after: string | null } | null;
+  readonly done: { readonly part: MigrationPart; readonly after: string | null } | null;
   readonly left: readonly string[];
 }
 
 export interface MigrationPort {
-  standing(): Promise<Standing | null>;
+  standing(): Promise<MigrationState | null>;
   /** Sets the state, only if it equals `before`. Returns whether it did. */
-  stand(next: Standing | null, before: Standing | null): Promise<boolean>;
-  numbers(): Promise<GivenNumbers>;
-  read<Part extends MovedPart>(part: Part, after: string | null, limit: number): Promise<MovedPage<Part>>;
+  stand(next: MigrationState | null, before: MigrationState | null): Promise<boolean>;
+  numbers(): Promise<IssuedNumbers>;
+  read<Part extends MigrationPart>(part: Part, after: string | null, limit: number): Promise<MigrationPage<Part>>;
   /** Throws `refused` unless the store is the target of this migration. */
-  write<Part extends MovedPart>(batch: MovedBatch<Part>): Promise<void>;
+  write<Part extends MigrationPart>(batch: MigrationBatch<Part>): Promise<void>;
   /** Deletes everything that a migration writes. Only for the target of this migration. */
   clear(move: string): Promise<void>;
 }
 
-export interface MovedBatch<Part extends MovedPart = MovedPart> {
+export interface MigrationBatch<Part extends MigrationPart = MigrationPart> {
   readonly move: string;
   readonly part: Part;
-  readonly rows: readonly MovedRow<Part>[];
+  readonly rows: readonly MigrationRow<Part>[];
   /** Keys of records that no longer exist. */
   readonly gone: readonly string[];
   /** Raises the store's numbers to these if they are lower. */
-  readonly numbers: GivenNumbers;
+  readonly numbers: IssuedNumbers;
   /** The progress of the target after this batch; null if it makes no progress. */
-  readonly done: Standing['done'];
+  readonly done: MigrationState['done'];
 }
 
 /** Implements the port over a function that carries a call by its name. */
@@ -119,19 +119,19 @@ export function migrationOver(
   carry: (name: keyof MigrationPort, argument: unknown) => Promise<unknown>,
 ): MigrationPort {
   return {
-    standing: () => carry('standing', undefined) as Promise<Standing | null>,
+    standing: () => carry('standing', undefined) as Promise<MigrationState | null>,
     stand: (next, before) => carry('stand', { next, before }) as Promise<boolean>,
-    numbers: () => carry('numbers', undefined) as Promise<GivenNumbers>,
-    read: <Part extends MovedPart>(part: Part, after: string | null, limit: number) =>
-      carry('read', { part, after, limit }) as Promise<MovedPage<Part>>,
+    numbers: () => carry('numbers', undefined) as Promise<IssuedNumbers>,
+    read: <Part extends MigrationPart>(part: Part, after: string | null, limit: number) =>
+      carry('read', { part, after, limit }) as Promise<MigrationPage<Part>>,
     write: (batch) => carry('write', batch) as Promise<void>,
     clear: (move) => carry('clear', move) as Promise<void>,
   };
 }
 
 /** Records that nodes write about themselves, and the migration state: not part of the migrated data. */
-export const STAYING_RECORDS: readonly string[] = ['moving', 'node', 'node-order', 'clock'];
-export const STANDING_RECORD = { kind: 'moving', key: 'standing' } as const;
+export const UNMIGRATED_RECORDS: readonly string[] = ['moving', 'node', 'node-order', 'clock'];
+export const MIGRATION_STATE_RECORD = { kind: 'moving', key: 'standing' } as const;
 
 /** Separates the parts of a key; no kind and no queue contains it. */
 const SEPARATOR = '\u001f';
@@ -147,7 +147,7 @@ export function partsOfKey(key: string): readonly [string, string] {
 }
 
 /** Orders two keys of a part. */
-export function keyOrder(part: MovedPart, a: string, b: string): number {
+export function keyOrder(part: MigrationPart, a: string, b: string): number {
   if (part === 'jobs') return Number(a) - Number(b);
   if (part === 'queues') return byText(a, b);
   const [[firstA, restA], [firstB, restB]] = [partsOfKey(a), partsOfKey(b)];
@@ -166,7 +166,7 @@ export function byBytes(a: string, b: string): number {
 }
 
 /** Returns why a store accepts no changes, or null if it does. */
-export function closedWords(standing: Standing | null): string | null {
+export function closedReason(standing: MigrationState | null): string | null {
   if (standing === null) return null;
   const { role, state, other } = standing;
   if (role === 'import') return `jobs are being imported from ${other}; until then the store is closed`;
@@ -175,21 +175,21 @@ export function closedWords(standing: Standing | null): string | null {
 }
 
 /** Returns the cells of a day in the form that every store returns: by kind and name, with canonical texts. */
-export function canonicalCells(cells: MovedDay['cells']): MovedDay['cells'] {
+export function canonicalCells(cells: MigratedDay['cells']): MigratedDay['cells'] {
   const plain = cells.map(({ kind, name, figures }) => ({ kind, name, figures: canonicalAggregate(figures) }));
   return plain.sort((a, b) => byText(a.kind, b.kind) || byText(a.name, b.name));
 }
 
 /** Sorts the buckets. */
 function canonicalAggregate(text: string): string {
-  const { wait, run, ...rest } = readFigures(text);
+  const { wait, run, ...rest } = readAggregate(text);
   const sorted = ({ buckets, ...spread }: typeof wait) => ({
     ...spread,
     buckets: new Map([...buckets].sort(([a], [b]) => a - b)),
   });
-  return figuresText({ wait: sorted(wait), run: sorted(run), ...rest });
+  return aggregateText({ wait: sorted(wait), run: sorted(run), ...rest });
 }
 
-export function notInMove(move: string): LonghaulError {
+export function notMigrationTarget(move: string): LonghaulError {
   return new LonghaulError('refused', `the store is not, or is no longer, the target of migration ${move}`);
 }

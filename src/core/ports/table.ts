@@ -9,10 +9,10 @@ import type { HistoryRow } from '../job/history.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../job/job.ts';
 import type { ClockStep } from '../lifecycle/clock.ts';
 import type { QueueSettings } from '../settings/settings.ts';
-import type { LivingGroup } from '../statistics/failure-trend.ts';
+import type { CurrentFailureGroup } from '../statistics/failure-trend.ts';
 import type { SeriesPage, Span } from '../statistics/series.ts';
 import type { Measurement, StoredCell } from '../statistics/statistics.ts';
-import type { Held, QueueStorage } from '../statistics/storage.ts';
+import type { QueueStorage, StoredSize } from '../statistics/storage.ts';
 import type { TagCount } from './insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
 
@@ -148,7 +148,7 @@ export interface Table {
    */
   scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[];
   count(queue: string, now: number): QueueCounts;
-  failures(queue: string): readonly LivingGroup[];
+  failures(queue: string): readonly CurrentFailureGroup[];
   /** The size of the queue's ended jobs. */
   storage(queue: string): QueueStorage;
   /** The tags of most jobs, the most frequent first, then by name. */
@@ -174,7 +174,7 @@ export interface Table {
   /** The pages of a queue's throughput from `first` on, in any order. */
   series(queue: string, span: Span, first: number): readonly SeriesPage[];
   /** The cells before a day: their number and their bytes as stored. */
-  statisticsBefore(queue: string, day: number): Held;
+  statisticsBefore(queue: string, day: number): StoredSize;
   /** Deletes the cells before a day and the histograms before another, at most `limit` of each. */
   forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void;
 

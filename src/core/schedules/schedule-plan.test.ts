@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fireAt, newSchedule, type Schedule } from './schedule.ts';
 import { type ScheduleInput, toDefinition } from './schedule-input.ts';
-import { nextRunAt, planTurn } from './schedule-plan.ts';
+import { nextRunAt, planRuns } from './schedule-plan.ts';
 
 const START = Date.parse('2026-01-01T00:00:30Z');
 const MINUTE_MS = 60_000;
@@ -16,18 +16,18 @@ const slotsOf = (plan: { adds: readonly { slot: number }[] }) =>
 describe('a plan', () => {
   it('does nothing before the first run time, and returns the very same record', () => {
     const schedule = aSchedule({ cron: '* * * * *' });
-    expect(planTurn(schedule, START + 29_999, null).schedule).toBe(schedule);
-    expect(slotsOf(planTurn(schedule, START + 30_000, null))).toEqual(['00:01:00']);
+    expect(planRuns(schedule, START + 29_999, null).schedule).toBe(schedule);
+    expect(slotsOf(planRuns(schedule, START + 30_000, null))).toEqual(['00:01:00']);
   });
 
   it('covers at most ten thousand missed run times, keeps the newest, and continues at once', () => {
     const schedule = aSchedule({ cron: '* * * * * *', catchUp: '2d', overlap: 'allow', backlog: 2 });
     const now = START + 0.5 * DAY_MS;
-    let plan = planTurn(schedule, now, null);
+    let plan = planRuns(schedule, now, null);
     expect(plan).toMatchObject({ adds: [], more: true });
     for (let plans = 0; plan.more; plans++) {
       expect(plans).toBeLessThan(10);
-      plan = planTurn(plan.schedule, now, null);
+      plan = planRuns(plan.schedule, now, null);
     }
     expect(slotsOf(plan)).toEqual(['12:00:29', '12:00:30']);
     expect(plan.schedule).toMatchObject({ made: 2, missed: 43_199, mark: now });
@@ -35,17 +35,17 @@ describe('a plan', () => {
 
   it('counts at most ten thousand run times that are too late', () => {
     const schedule = aSchedule({ cron: '* * * * * *', catchUp: '1m', overlap: 'allow' });
-    const plan = planTurn(schedule, START + 300 * DAY_MS, null);
+    const plan = planRuns(schedule, START + 300 * DAY_MS, null);
     expect(plan.adds).toHaveLength(1);
     expect(plan.schedule.missed).toBeGreaterThanOrEqual(10_000);
     expect(plan.schedule.mark).toBe(START + 300 * DAY_MS);
   });
 
   it('makes up all of them, five hundred in a plan, if the backlog has no limit', () => {
-    let plan = planTurn(aSchedule({ every: '1s', overlap: 'allow', backlog: null }), START + 1_200_000, null);
+    let plan = planRuns(aSchedule({ every: '1s', overlap: 'allow', backlog: null }), START + 1_200_000, null);
     const made = [...plan.adds];
     while (plan.more) {
-      plan = planTurn({ ...plan.schedule, pending: [] }, START + 1_200_000, null);
+      plan = planRuns({ ...plan.schedule, pending: [] }, START + 1_200_000, null);
       made.push(...plan.adds);
     }
     expect(new Set(made.map(({ id }) => id)).size).toBe(1_201);
@@ -54,13 +54,13 @@ describe('a plan', () => {
 
   it('starts again from now when the clock was set back, and decides nothing twice after a small step', () => {
     const schedule = aSchedule({ cron: '* * * * *', overlap: 'allow' });
-    const far = planTurn(schedule, START + 400 * DAY_MS, null).schedule;
+    const far = planRuns(schedule, START + 400 * DAY_MS, null).schedule;
     expect(nextRunAt(far)).toBeGreaterThan(START + 399 * DAY_MS);
-    const back = planTurn({ ...far, pending: [] }, START + MINUTE_MS, null);
+    const back = planRuns({ ...far, pending: [] }, START + MINUTE_MS, null);
     expect(back.adds).toEqual([]);
     expect(nextRunAt(back.schedule)).toBe(START + 90_000);
-    const { schedule: near } = planTurn(schedule, START + 5 * MINUTE_MS, null);
-    expect(planTurn({ ...near, pending: [] }, START + 4.5 * MINUTE_MS, null).adds).toEqual([]);
+    const { schedule: near } = planRuns(schedule, START + 5 * MINUTE_MS, null);
+    expect(planRuns({ ...near, pending: [] }, START + 4.5 * MINUTE_MS, null).adds).toEqual([]);
   });
 
   it('ends with its last run time', () => {
@@ -71,7 +71,7 @@ describe('a plan', () => {
       backlog: null,
       overlap: 'allow',
     });
-    const plan = planTurn(schedule, START + DAY_MS / 2, null);
+    const plan = planRuns(schedule, START + DAY_MS / 2, null);
     expect(plan.adds).toHaveLength(3);
     expect(nextRunAt(plan.schedule)).toBeNull();
   });
@@ -92,8 +92,8 @@ describe('jitter', () => {
 
   it('lets no run time fire early', () => {
     const at = nextRunAt(spread) ?? 0;
-    expect(planTurn(spread, at - 1, null).adds).toEqual([]);
-    expect(planTurn(spread, at, null).adds).toMatchObject([{ slot: Date.parse('2026-01-01T01:00:00Z'), runAt: at }]);
+    expect(planRuns(spread, at - 1, null).adds).toEqual([]);
+    expect(planRuns(spread, at, null).adds).toMatchObject([{ slot: Date.parse('2026-01-01T01:00:00Z'), runAt: at }]);
   });
 });
 
@@ -113,7 +113,7 @@ it('decides every run time exactly once, however often and late it is planned', 
       for (const pause of pauses) {
         now += pause;
         open = open.filter(() => ends.next().value !== true);
-        const plan = planTurn(
+        const plan = planRuns(
           schedule,
           now,
           open.map((id) => ({ id, isCancelAsked: false })),

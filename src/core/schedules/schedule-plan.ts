@@ -6,7 +6,7 @@
  * time that it decides, so that none is decided twice.
  */
 import type { PendingRun, Run, Schedule } from './schedule.ts';
-import { fireAt, nextSlot, openWith, runTimeText, withRuns } from './schedule.ts';
+import { fireAt, nextRunTime, openWith, runTimeText, withRuns } from './schedule.ts';
 
 /** A job of this schedule that has not ended. */
 export interface LiveJob {
@@ -38,7 +38,7 @@ const MAX_ADDED = 500;
 const MAX_QUEUED = 1_000;
 
 /** Returns whether the plan depends on the states of earlier jobs. */
-export function mustLookAtJobs(schedule: Schedule, now: number): boolean {
+export function needsLiveJobs(schedule: Schedule, now: number): boolean {
   if (schedule.pausedAt !== null || schedule.open.length === 0) return false;
   return schedule.queued.length > 0 || (schedule.definition.overlap !== 'allow' && isDue(schedule, now));
 }
@@ -51,18 +51,18 @@ function isDue(schedule: Schedule, now: number): boolean {
 /** Returns when the job of the next run time is to run, or null if there is none or the schedule is paused. */
 export function nextRunAt(schedule: Schedule): number | null {
   if (schedule.pausedAt !== null) return null;
-  const slot = nextSlot(schedule.definition, schedule.mark);
+  const slot = nextRunTime(schedule.definition, schedule.mark);
   return slot === null ? null : fireAt(schedule, slot);
 }
 
 /** Returns whether there is nothing to decide, which is the usual case. */
-export function isAtRest(schedule: Schedule, now: number): boolean {
+export function isIdle(schedule: Schedule, now: number): boolean {
   const { pending, queued, mark } = schedule;
   return pending.length + queued.length === 0 && mark - now <= CLOCK_STEP_MS && !isDue(schedule, now);
 }
 
 /** `live`: the open jobs that have not ended, or null if they were not read. */
-export function planTurn(before: Schedule, now: number, live: readonly LiveJob[] | null): SchedulePlan {
+export function planRuns(before: Schedule, now: number, live: readonly LiveJob[] | null): SchedulePlan {
   if (before.pausedAt !== null) return { schedule: before, adds: [], cancels: [], more: false };
   const schedule = { ...before, mark: before.mark - now > CLOCK_STEP_MS ? now - 1 : before.mark };
   const due = dueRunTimes(schedule, now);
@@ -133,10 +133,10 @@ function dueRunTimes(schedule: Schedule, now: number): Due {
 /** Returns the run times after `mark` whose job is due by then, up to the limit of one plan. */
 function runTimesBetween(schedule: Schedule, mark: number, by: number) {
   const slots: number[] = [];
-  let slot = nextSlot(schedule.definition, mark);
+  let slot = nextRunTime(schedule.definition, mark);
   while (slot !== null && fireAt(schedule, slot) <= by && slots.length < MAX_EVALUATED) {
     slots.push(slot);
-    slot = nextSlot(schedule.definition, slot);
+    slot = nextRunTime(schedule.definition, slot);
   }
   return { slots, mark: slots.at(-1) ?? mark, isCut: slots.length === MAX_EVALUATED };
 }

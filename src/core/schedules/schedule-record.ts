@@ -4,16 +4,16 @@
  */
 import type { StoredRecord } from '../ports/records.ts';
 import type { Schedule } from './schedule.ts';
-import { nextSlot } from './schedule.ts';
+import { nextRunTime } from './schedule.ts';
 
-export interface KeptSchedule {
+export interface StoredSchedule {
   readonly schedule: Schedule;
   readonly version: number;
   /** By the store's clock. */
   readonly updatedAt: number;
 }
 
-export function readSchedule(record: StoredRecord): KeptSchedule | null {
+export function readSchedule(record: StoredRecord): StoredSchedule | null {
   const { key, value, version, updatedAt } = record;
   try {
     const schedule: unknown = JSON.parse(value);
@@ -36,6 +36,6 @@ function isSchedule(value: unknown, name: string): value is Schedule {
   const isFinite = rule.kind === 'cron' || (rule.everyMs >= 1_000 && Number.isSafeInteger(rule.anchorAt));
   if (!isWhole || !isFinite || typeof job.queue !== 'string' || typeof job.data !== 'string') return false;
   // An unknown rule or zone throws.
-  nextSlot(schedule.definition, schedule.mark);
+  nextRunTime(schedule.definition, schedule.mark);
   return true;
 }

@@ -8,7 +8,7 @@ import type { Duration } from '../input/duration.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
 import { readCron } from './cron.ts';
 import type { BoundedRule } from './schedule.ts';
-import { nextSlot } from './schedule.ts';
+import { nextRunTime } from './schedule.ts';
 import type { ScheduleRule } from './schedule-rule.ts';
 import { findZone } from './time-zone.ts';
 
@@ -78,7 +78,7 @@ export function checkRule(given: GivenRule, report: Report, path: string): void 
 
 function neverFires(given: GivenRule): boolean {
   if (given.cron === undefined || !readCron(given.cron).ok) return false;
-  return nextSlot(toRule(given), -1) === null;
+  return nextRunTime(toRule(given), -1) === null;
 }
 
 export function toRule(given: GivenRule): BoundedRule {

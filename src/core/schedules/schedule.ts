@@ -129,7 +129,7 @@ export function resumedSchedule(before: Schedule, now: number): Schedule {
 /**
  * Creates a job by hand, whatever the rule, the pause and the policy. Later run times treat it like a job of their own.
  */
-export function runByHand(
+export function manualRun(
   before: Schedule,
   now: number,
   id = `${before.name}@${runTimeText(now)}~now`,
@@ -152,7 +152,7 @@ export function withRuns(schedule: Schedule, runs: readonly Run[]): Schedule {
 }
 
 /** Records the outcomes of adding pending jobs. A duplicate or refused job is not open. */
-export function settledRuns(before: Schedule, outcomes: ReadonlyMap<string, RunOutcome>): Schedule {
+export function withOutcomes(before: Schedule, outcomes: ReadonlyMap<string, RunOutcome>): Schedule {
   if (!before.pending.some(({ id }) => outcomes.has(id))) return before;
   const isOurs = (id: string): boolean => (outcomes.get(id) ?? 'made') === 'made';
   const recent = before.recent.map((run) => ({ ...run, outcome: outcomes.get(run.id ?? '') ?? run.outcome }));
@@ -173,15 +173,15 @@ export function scheduleTag(name: string): string {
 export type BoundedRule = Pick<ScheduleDefinition, 'rule' | 'fromAt' | 'untilAt'>;
 
 /** Returns the first run time after a moment within the bounds. */
-export function nextSlot({ rule, fromAt, untilAt }: BoundedRule, after: number): number | null {
+export function nextRunTime({ rule, fromAt, untilAt }: BoundedRule, after: number): number | null {
   const slot = runTimeAfter(rule, Math.max(after, (fromAt ?? 0) - 1));
   return slot === null || (untilAt !== null && slot > untilAt) ? null : slot;
 }
 
 /** Returns the first few run times after a moment. */
-export function nextSlots(rule: BoundedRule, after: number, limit: number): readonly number[] {
+export function nextRunTimes(rule: BoundedRule, after: number, limit: number): readonly number[] {
   const slots: number[] = [];
-  for (let slot = nextSlot(rule, after); slot !== null && slots.length < limit; slot = nextSlot(rule, slot))
+  for (let slot = nextRunTime(rule, after); slot !== null && slots.length < limit; slot = nextRunTime(rule, slot))
     slots.push(slot);
   return slots;
 }

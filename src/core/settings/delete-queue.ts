@@ -8,7 +8,7 @@
  * none.
  */
 
-import { BUILT_IN_QUEUES } from '../job/relay-request.ts';
+import { SYSTEM_QUEUES } from '../job/relay-request.ts';
 import type { QueueCounts } from '../ports/job-store.ts';
 import type { Refused } from '../ports/refusal.ts';
 import { refuse } from '../ports/refusal.ts';
@@ -24,7 +24,7 @@ export type DeletedQueue = { readonly ok: true; readonly jobs: number } | Refuse
 /** Deletes a queue with all its jobs. Refused while one of its jobs runs; the queue is then unchanged. */
 export async function deleteQueue(store: Store, queue: string): Promise<DeletedQueue> {
   const { records } = store;
-  if (BUILT_IN_QUEUES.includes(queue)) return refuseDelete(queue, 'it is a system queue');
+  if (SYSTEM_QUEUES.includes(queue)) return refuseDelete(queue, 'it is a system queue');
   const running = await runningIn(store, queue);
   if (running > 0) return refuseRunning(queue, running);
   const before = await records.get(QUEUE_RECORD, queue);
@@ -95,6 +95,6 @@ export async function deletedQueues({ records }: Store): Promise<ReadonlySet<str
   }
 }
 
-export function jobsIn({ draft, waiting, running, done, failed, cancelled }: QueueCounts): number {
+export function totalJobs({ draft, waiting, running, done, failed, cancelled }: QueueCounts): number {
   return draft + waiting + running + done + failed + cancelled;
 }

@@ -6,7 +6,7 @@ import type { Check } from '../input/check.ts';
 import { checked, oneOf } from '../input/check.ts';
 import type { Problem } from '../ports/errors.ts';
 import { badInput } from '../ports/errors.ts';
-import { SETTING_WORDS } from './setting-descriptions.ts';
+import { SETTING_DESCRIPTIONS } from './setting-descriptions.ts';
 import type { SetSettings } from './settings.ts';
 import { settingsOf } from './settings.ts';
 import type { SettingsInput } from './settings-input.ts';
@@ -35,14 +35,14 @@ export interface ExplainedSetting {
   readonly from: SettingSource;
 }
 
-export const SETTING_NAMES = Object.keys(SETTING_WORDS) as readonly SettingName[];
+export const SETTING_NAMES = Object.keys(SETTING_DESCRIPTIONS) as readonly SettingName[];
 export const settingName: Check<SettingName> = oneOf(...SETTING_NAMES);
 
 const FIELDS_OF_ONE = 'it names fields of the data of one queue';
 const STATE_OF_ONE = 'each queue is paused or shut down separately';
 
 /** Why a setting cannot be set for all queues. */
-export const ONE_QUEUE_ALONE: Readonly<Partial<Record<SettingName, string>>> = {
+export const QUEUE_ONLY_SETTINGS: Readonly<Partial<Record<SettingName, string>>> = {
   script: 'a script belongs to one queue',
   state: STATE_OF_ONE,
   note: STATE_OF_ONE,
@@ -54,7 +54,7 @@ export const ONE_QUEUE_ALONE: Readonly<Partial<Record<SettingName, string>>> = {
 /** Merges given global settings over the earlier ones. Throws `bad-input` with every problem. */
 export function mergeGlobal(before: SetSettings, input: SettingsInput): SetSettings {
   const problems = SETTING_NAMES.flatMap((name): Problem[] => {
-    const reason = input[name] === undefined ? undefined : ONE_QUEUE_ALONE[name];
+    const reason = input[name] === undefined ? undefined : QUEUE_ONLY_SETTINGS[name];
     return reason === undefined ? [] : [{ path: name, message: `cannot be set for all queues: ${reason}` }];
   });
   if (problems.length > 0) throw badInput('settings of all queues', problems);
@@ -62,7 +62,7 @@ export function mergeGlobal(before: SetSettings, input: SettingsInput): SetSetti
 }
 
 /** Checks global settings against the settings of a queue. Throws `bad-input` with every problem. */
-export function mustSuitQueue(queue: string, layers: SettingLayers): void {
+export function checkWithQueue(queue: string, layers: SettingLayers): void {
   const problems = conflictingSettings(settingsOf(layers.own, layers.shared));
   if (problems.length > 0) throw badInput(`settings of all queues, with those of queue ${queue}`, problems);
 }
@@ -83,7 +83,7 @@ export function explainSettings(layers: SettingLayers): readonly ExplainedSettin
   const settings = settingsOf(layers.own, layers.shared);
   return SETTING_NAMES.map((name) => ({
     name,
-    about: SETTING_WORDS[name],
+    about: SETTING_DESCRIPTIONS[name],
     value: settings[keyOfSetting(name)],
     from: sourceOf(name, layers),
   }));

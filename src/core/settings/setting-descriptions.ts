@@ -1,7 +1,7 @@
 /** Descriptions of the settings of a queue. The only place: the API, the command line and the documentation use it. */
 import type { SettingsInput } from './settings-input.ts';
 
-export const SETTING_WORDS: Readonly<Record<keyof SettingsInput, string>> = {
+export const SETTING_DESCRIPTIONS: Readonly<Record<keyof SettingsInput, string>> = {
   state: 'up; paused accepts jobs and starts none; down also refuses new jobs',
   note: 'why the queue is paused or down',
   concurrency: 'how many of its jobs one node runs at once',

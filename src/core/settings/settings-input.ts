@@ -10,7 +10,7 @@ import type { Size } from '../input/size.ts';
 import { queueName } from '../job/names.ts';
 import type { Problem } from '../ports/errors.ts';
 import { badInput } from '../ports/errors.ts';
-import type { HookInput } from '../webhooks/webhook-input.ts';
+import type { WebhookInput } from '../webhooks/webhook-input.ts';
 import { hooks } from '../webhooks/webhook-input.ts';
 import type { CoalesceInput, KeysInput, RateInput, ResourcesInput } from './limit-input.ts';
 import { coalesce, keys, rate, slotCount, throttleNames, units } from './limit-input.ts';
@@ -66,7 +66,7 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   /** How long an attempt may take to stop before it is killed or abandoned. */
   grace?: Duration;
   /** Webhooks for its jobs. */
-  hooks?: readonly HookInput[];
+  hooks?: readonly WebhookInput[];
   /** The fields of the data by which jobs can be searched. */
   search?: readonly string[];
   /** How many days of statistics are kept. */

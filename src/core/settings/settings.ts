@@ -9,7 +9,7 @@
 import type { Backoff, OnDependencyFailed } from '../job/job.ts';
 import { DEFAULT_BACKOFF } from '../lifecycle/backoff.ts';
 import { DAY_MS } from '../statistics/histogram.ts';
-import type { Hook } from '../webhooks/webhook.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
 
 /** Only delete-queue.ts writes `deleted`. */
 export const QUEUE_STATES = ['up', 'paused', 'down', 'deleted'] as const;
@@ -130,7 +130,7 @@ export interface QueueSettings extends ScriptSettings {
   /** How long an attempt may take to stop before it is killed or abandoned. */
   readonly graceMs: number;
   /** Webhooks for its jobs. */
-  readonly hooks: readonly Hook[];
+  readonly hooks: readonly Webhook[];
   /** Fields of the data by which jobs can be searched, such as `customer` or `order.id`. */
   readonly search: readonly string[];
   /** How many UTC days of statistics are kept, and how many of them with histograms; today is included. */
@@ -202,7 +202,7 @@ export const UNREGISTERED_WORKER_TTL_MS = 366 * DAY_MS;
 export const QUEUE_RECORD = 'queue';
 
 /** The key of the global record: no queue can have this name. */
-export const EVERY_QUEUE = '*';
+export const GLOBAL_SETTINGS_KEY = '*';
 
 export type SetSettings = Partial<QueueSettings>;
 

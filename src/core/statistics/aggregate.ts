@@ -18,7 +18,7 @@ export interface Spread {
 export const ENDS = ['retries', 'failures', 'interruptions'] as const;
 export type End = (typeof ENDS)[number];
 
-export interface Figures {
+export interface Aggregate {
   readonly wait: Spread;
   readonly run: Spread;
   readonly ends: Record<End, number>;
@@ -30,7 +30,7 @@ export interface Figures {
 
 const emptySpread = (): Spread => ({ count: 0, mean: 0, m2: 0, buckets: new Map() });
 
-export function newFigures(at: number): Figures {
+export function newAggregate(at: number): Aggregate {
   return {
     wait: emptySpread(),
     run: emptySpread(),
@@ -50,7 +50,7 @@ export function addValue(spread: Spread, ms: number): void {
   spread.buckets.set(bucket, (spread.buckets.get(bucket) ?? 0) + 1);
 }
 
-export function addFigures(into: Figures, more: Figures): void {
+export function mergeAggregate(into: Aggregate, more: Aggregate): void {
   addSpread(into.wait, more.wait);
   addSpread(into.run, more.run);
   for (const end of ENDS) into.ends[end] += more.ends[end];
@@ -74,7 +74,7 @@ export function varianceOf({ count, m2 }: Pick<Spread, 'count' | 'm2'>): number 
 }
 
 /** Eleven numbers; then, unless the histograms have expired, `;` and each bucket with its letter. */
-export function figuresText({ wait, run, ends, firstAt, lastAt, hasBuckets }: Figures): string {
+export function aggregateText({ wait, run, ends, firstAt, lastAt, hasBuckets }: Aggregate): string {
   const numbers = [wait, run].flatMap(({ count, mean, m2 }) => [count, mean, m2]);
   const head = [...numbers, ...ENDS.map((end) => ends[end]), firstAt, lastAt].join(' ');
   return hasBuckets ? `${head};${bucketText('w', wait)}${bucketText('r', run)}` : head;
@@ -84,7 +84,7 @@ function bucketText(letter: string, { buckets }: Spread): string {
   return [...buckets].map(([bucket, times]) => ` ${letter}${bucket}=${times}`).join('');
 }
 
-export function readFigures(text: string): Figures {
+export function readAggregate(text: string): Aggregate {
   const [head = '', buckets] = text.split(';');
   const [waits = 0, waitMean = 0, waitM2 = 0, runs = 0, runMean = 0, runM2 = 0, ...rest] = head.split(' ').map(Number);
   const [retries = 0, failures = 0, interruptions = 0, firstAt = 0, lastAt = 0] = rest;

@@ -14,10 +14,10 @@ export interface FailureTrend {
 }
 
 /** A group as counted from its failed jobs, without the trend. */
-export type LivingGroup = Omit<FailureGroup, 'trend'>;
+export type CurrentFailureGroup = Omit<FailureGroup, 'trend'>;
 
 export interface GroupSources {
-  readonly groups: readonly LivingGroup[];
+  readonly groups: readonly CurrentFailureGroup[];
   /** Of kind `group`, by day. */
   readonly cells: readonly StoredCell[];
   /** Whether groups without a failed job are included. */

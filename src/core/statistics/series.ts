@@ -37,18 +37,18 @@ export interface SeriesPoint {
   readonly failed: number;
 }
 
-export interface Ends {
+export interface EndCounts {
   readonly done: number;
   readonly failed: number;
 }
 
 /** Returns the ends that a measurement adds, or null if it ended nothing. */
-export function endsIn({ runMs, ends }: Measurement): Ends | null {
+export function endCountsOf({ runMs, ends }: Measurement): EndCounts | null {
   if (runMs !== null) return { done: 1, failed: 0 };
   return ends.includes('failures') ? { done: 0, failed: 1 } : null;
 }
 
-export function slotOf(span: Span, page: number): number {
+export function ringSlotOf(span: Span, page: number): number {
   return page % SPANS[span].slots;
 }
 
@@ -63,7 +63,7 @@ export function pageAt(span: Span, at: number): number {
 export function withEnds(
   known: SeriesPage | undefined,
   span: Span,
-  { at, done, failed }: Ends & { at: number },
+  { at, done, failed }: EndCounts & { at: number },
 ): SeriesPage {
   const { ms, cells } = SPANS[span];
   const page = pageAt(span, at);
@@ -94,7 +94,7 @@ export function pointsOf(
 }
 
 /** Orders the pages of a queue, the same in all stores. */
-export function inPageOrder(pages: readonly SeriesPage[]): readonly SeriesPage[] {
+export function sortedPages(pages: readonly SeriesPage[]): readonly SeriesPage[] {
   return pages.toSorted((a, b) => byText(a.span, b.span) || a.page - b.page);
 }
 

@@ -10,7 +10,7 @@ import type { HistoryEvent, HistoryRow } from '../job/history.ts';
 import type { Job, RunningJob } from '../job/job.ts';
 import { isRunning, readySince } from '../job/job.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
-import type { End, Figures, Spread } from './aggregate.ts';
+import type { Aggregate, End, Spread } from './aggregate.ts';
 import { addValue, varianceOf } from './aggregate.ts';
 import type { Histogram } from './histogram.ts';
 import { bucketStart, DAY_MS } from './histogram.ts';
@@ -105,7 +105,7 @@ export function cellsOf({
   return cells;
 }
 
-export function measure(figures: Figures, { at, waitMs, runMs, ends }: Measurement): void {
+export function measure(figures: Aggregate, { at, waitMs, runMs, ends }: Measurement): void {
   if (waitMs !== null) addValue(figures.wait, waitMs);
   if (runMs !== null) addValue(figures.run, runMs);
   for (const end of ends) figures.ends[end] += 1;
@@ -123,7 +123,7 @@ export interface StoredCell {
   readonly day: number;
   readonly kind: CellKind;
   readonly name: string;
-  readonly figures: Figures;
+  readonly figures: Aggregate;
 }
 
 export interface SpreadView {

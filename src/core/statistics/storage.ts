@@ -7,25 +7,29 @@
 import type { EndedState, Job } from '../job/job.ts';
 import { isEnded } from '../job/job.ts';
 
-export interface Held {
+export interface StoredSize {
   readonly count: number;
   readonly bytes: number;
 }
 
 /** `results`: of done jobs; their bytes are included in `done`. */
-export interface QueueStorage extends Readonly<Record<EndedState | 'results', Held>> {
+export interface QueueStorage extends Readonly<Record<EndedState | 'results', StoredSize>> {
   /** The queue. */
   readonly queue: string;
 }
 
 /** The sums that a store keeps, in the order in which they are written. */
-export const KEPT_SUMS = ['done', 'failed', 'cancelled', 'results', 'resultBytes'] as const;
+export const STORAGE_SUMS = ['done', 'failed', 'cancelled', 'results', 'resultBytes'] as const;
 /** Bytes by state; the number of results and their bytes. */
-export type KeptSums = Readonly<Record<(typeof KEPT_SUMS)[number], number>>;
+export type StorageSums = Readonly<Record<(typeof STORAGE_SUMS)[number], number>>;
 
-export function storageOf(queue: string, counts: Readonly<Record<EndedState, number>>, sums: KeptSums): QueueStorage {
+export function storageOf(
+  queue: string,
+  counts: Readonly<Record<EndedState, number>>,
+  sums: StorageSums,
+): QueueStorage {
   // A sum may be off if a server was stopped in the middle of a step; with no jobs left it is right again.
-  const held = (count: number, bytes: number): Held => ({ count, bytes: count === 0 ? 0 : Math.max(0, bytes) });
+  const held = (count: number, bytes: number): StoredSize => ({ count, bytes: count === 0 ? 0 : Math.max(0, bytes) });
   return {
     queue,
     done: held(counts.done, sums.done),
@@ -36,7 +40,7 @@ export function storageOf(queue: string, counts: Readonly<Record<EndedState, num
 }
 
 /** Returns the bytes of an ended job: data, result and checkpoint. 0 for any other job. */
-export function keptBytes({ state, data, result, checkpoint }: Job): number {
+export function storedBytes({ state, data, result, checkpoint }: Job): number {
   return isEnded(state) ? bytesOf(data) + bytesOf(result) + bytesOf(checkpoint) : 0;
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { toNewJob } from '../input/add-options.ts';
 import { mergeSettings } from '../settings/settings-input.ts';
-import type { HookInput } from './webhook-input.ts';
+import type { WebhookInput } from './webhook-input.ts';
 
 const hooksOf = (...hooks: unknown[]) =>
-  toNewJob({ queue: 'q', data: '1', newId: () => 'x' }, { hooks: hooks as HookInput[] }).policy?.hooks;
+  toNewJob({ queue: 'q', data: '1', newId: () => 'x' }, { hooks: hooks as WebhookInput[] }).policy?.hooks;
 
 describe('webhook settings', () => {
   it('are an address for the end of a job, or an address with its events', () => {

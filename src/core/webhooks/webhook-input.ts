@@ -4,16 +4,16 @@ import { duration, fields, integer, listOf, oneOf, show, text } from '../input/c
 import type { Duration } from '../input/duration.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
 import { ENDED_STATES } from '../job/job.ts';
-import type { Hook, HookEvent } from './webhook.ts';
-import { HOOK_EVENTS, HOOK_URL, SECRET_NAME } from './webhook.ts';
+import type { Webhook, WebhookEventName } from './webhook.ts';
+import { SECRET_NAME, WEBHOOK_EVENTS, WEBHOOK_URL } from './webhook.ts';
 
 /** An address alone gets the end of a job, whatever the end is. */
-export type HookInput =
+export type WebhookInput =
   | string
   | {
       url: string;
       /** Default: done, failed, cancelled. */
-      on?: readonly HookEvent[];
+      on?: readonly WebhookEventName[];
       /** Name of a secret in the node's `hooks.secrets`. Default: `default`. */
       secret?: string;
       /** With `progress`: the size of a step in percent. Default: 25. */
@@ -31,7 +31,7 @@ const address: Check<string> = described(
       report(path, `must begin with http:// or https://, not ${url.protocol}`);
     else if (url.username !== '' || url.password !== '') report(path, 'must have no user and no password in it');
     else if (url.hash !== '') report(path, 'must have no # part, which is never sent');
-    else if (!HOOK_URL.test(url.href)) report(path, 'must have at most 800 characters, and no backslash');
+    else if (!WEBHOOK_URL.test(url.href)) report(path, 'must have at most 800 characters, and no backslash');
     return url?.href ?? '';
   },
 );
@@ -42,15 +42,15 @@ export const secretName: Check<string> = text({
   must: 'must be the name of a secret in the hooks.secrets of node.json, never the secret itself',
 });
 
-const events = listOf(oneOf(...HOOK_EVENTS), HOOK_EVENTS.length);
+const events = listOf(oneOf(...WEBHOOK_EVENTS), WEBHOOK_EVENTS.length);
 const rule = fields(
   { url: address },
   { on: events, secret: secretName, every: integer(1, 100), silent: duration(1_000) },
 );
 
-const webhook: Check<Hook> = described({ anyOf: [schemaOf(address), schemaOf(rule)] }, readWebhook);
+const webhook: Check<Webhook> = described({ anyOf: [schemaOf(address), schemaOf(rule)] }, readWebhook);
 
-function readWebhook(value: unknown, report: Report, path: string): Hook {
+function readWebhook(value: unknown, report: Report, path: string): Webhook {
   if (typeof value === 'string') return { url: address(value, report, path), on: ENDED_STATES };
   const { url, on = ENDED_STATES, secret, every, silent } = rule(value, report, path) ?? { url: '' };
   if (typeof secret === 'string' && secret.startsWith('whsec_'))
@@ -69,4 +69,4 @@ function readWebhook(value: unknown, report: Report, path: string): Hook {
 }
 
 const MAX_WEBHOOKS = 20;
-export const hooks: Check<readonly Hook[]> = listOf(webhook, MAX_WEBHOOKS);
+export const hooks: Check<readonly Webhook[]> = listOf(webhook, MAX_WEBHOOKS);

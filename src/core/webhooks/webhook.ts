@@ -14,16 +14,16 @@ import type { Job } from '../job/job.ts';
 import type { NewJob } from '../ports/job-store.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 
-export const HOOKS_QUEUE = 'hooks';
+export const WEBHOOKS_QUEUE = 'hooks';
 /** Reserved: no producer's id begins with it. Such a job was written by a store or a node. */
-export const HOOK_ID_PREFIX = 'hook~';
+export const WEBHOOK_ID_PREFIX = 'hook~';
 
-export const HOOK_EVENTS = ['start', 'progress', 'silent', 'slow', 'done', 'failed', 'cancelled'] as const;
-export type HookEvent = (typeof HOOK_EVENTS)[number];
+export const WEBHOOK_EVENTS = ['start', 'progress', 'silent', 'slow', 'done', 'failed', 'cancelled'] as const;
+export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
-export interface Hook {
+export interface Webhook {
   readonly url: string;
-  readonly on: readonly HookEvent[];
+  readonly on: readonly WebhookEventName[];
   /** The name of the secret to sign with. Default: `default`. */
   readonly secret?: string;
   /** With `progress`: the size of a step, in percent. */
@@ -37,20 +37,20 @@ export interface Hook {
 /**
  * The form of an address: it is part of keys, and of texts that Lua assembles, so it has no quotes and no backslash.
  */
-export const HOOK_URL = /^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]{1,790}$/;
+export const WEBHOOK_URL = /^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]{1,790}$/;
 export const SECRET_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
 
 export const DEFAULT_PROGRESS_STEP = 25;
 
 /** An event of a job that webhooks report. */
 export interface WebhookEvent {
-  readonly event: HookEvent;
+  readonly event: WebhookEventName;
   readonly at: number;
   readonly percent?: number;
 }
 
 /** The data of a webhook job, in this order. */
-export interface HookOrder extends WebhookEvent {
+export interface WebhookRequest extends WebhookEvent {
   readonly job: string;
   readonly queue: string;
   readonly attempt: number;
@@ -59,11 +59,14 @@ export interface HookOrder extends WebhookEvent {
   readonly format?: 'rq';
 }
 
-const NONE: readonly Hook[] = [];
+const NONE: readonly Webhook[] = [];
 
 /** Returns the webhooks of a job and of its queue. A webhook job has none itself. */
-export function hooksOf({ queue, policy }: Pick<Job, 'queue' | 'policy'>, settings: QueueSettings): readonly Hook[] {
-  if (queue === HOOKS_QUEUE) return NONE;
+export function webhooksOf(
+  { queue, policy }: Pick<Job, 'queue' | 'policy'>,
+  settings: QueueSettings,
+): readonly Webhook[] {
+  if (queue === WEBHOOKS_QUEUE) return NONE;
   return policy.hooks === undefined ? settings.hooks : [...policy.hooks, ...settings.hooks];
 }
 
@@ -89,26 +92,26 @@ function shortId({ id, seq }: Pick<Job, 'id' | 'seq'>): string {
 
 /** Returns the id for an event that happens once at a time: a second one of the same name gets a number appended. */
 export function eventId(job: Pick<Job, 'id' | 'seq'>, { event, at }: WebhookEvent): string {
-  return `${HOOK_ID_PREFIX}${event}~${Math.floor(at)}~${shortId(job)}`;
+  return `${WEBHOOK_ID_PREFIX}${event}~${Math.floor(at)}~${shortId(job)}`;
 }
 
 /**
  * Returns the id for an event that is reported once in an attempt, however often it is detected. `place`: index of the
  * webhook.
  */
-export function onceId(job: Pick<Job, 'id' | 'seq' | 'attempt'>, name: string, index: number): string {
-  return `${HOOK_ID_PREFIX}${name}~${job.attempt}.${index}~${shortId(job)}`;
+export function onceEventId(job: Pick<Job, 'id' | 'seq' | 'attempt'>, name: string, index: number): string {
+  return `${WEBHOOK_ID_PREFIX}${name}~${job.attempt}.${index}~${shortId(job)}`;
 }
 
 /** Creates the job of a call: it follows the earlier calls about this job to this address, whatever became of those. */
-export function hookJob(
+export function webhookJob(
   job: Pick<Job, 'id' | 'queue' | 'attempt'>,
-  webhook: Hook,
+  webhook: Webhook,
   webhookEvent: WebhookEvent,
   id: string,
 ): NewJob {
   const { url, secret, format } = webhook;
-  const request: HookOrder = {
+  const request: WebhookRequest = {
     event: webhookEvent.event,
     job: job.id,
     queue: job.queue,
@@ -121,7 +124,7 @@ export function hookJob(
   };
   return {
     id,
-    queue: HOOKS_QUEUE,
+    queue: WEBHOOKS_QUEUE,
     name: job.id,
     data: JSON.stringify(request),
     policy: { onDependencyFailed: 'run' },

@@ -3,16 +3,16 @@
  * store itself knows nothing of files.
  */
 
-import { portOver } from '../../core/operations/port.ts';
+import { jobStoreOver } from '../../core/operations/port.ts';
 import type { CallOptions, JobStore, TargetResult } from '../../core/ports/job-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { AttachmentUploads } from './attachment-uploads.ts';
 
 type AnyCall = (...parameters: readonly unknown[]) => Promise<never>;
 
-export function withWholeCommits(store: Store, uploads: AttachmentUploads): Store {
+export function refuseIncompleteCommits(store: Store, uploads: AttachmentUploads): Store {
   const { jobs, records, isShared } = store;
-  const forwarded = portOver(
+  const forwarded = jobStoreOver(
     (name, argument, options) =>
       (jobs[name] as AnyCall).call(jobs, ...(name === 'workers' ? [options] : [argument, options])),
     (listener) => jobs.subscribe(listener),

@@ -2,15 +2,15 @@
 import type { Store } from '../../core/ports/store.ts';
 import { filesOf } from '../../runner/attempt/attempt-files.ts';
 import { readLogIndex } from '../../runner/log/log-index.ts';
-import type { LogMatch, LogMatches, LogQuery, Place } from '../../runner/log/log-query.ts';
+import type { LinePosition, LogMatch, LogMatches, LogQuery } from '../../runner/log/log-query.ts';
 import type { ReadLogOptions } from '../../runner/log/read-log.ts';
 import { readLog, readLogLines, withLog } from '../../runner/log/read-log.ts';
 import { searchLog } from '../../runner/log/search-log.ts';
-import type { LogNews } from './follow-log.ts';
+import type { LogEvent } from './follow-log.ts';
 import { followLog } from './follow-log.ts';
 import type { LinesPage } from './log-lines.ts';
 import { lastLines, linesFrom } from './log-lines.ts';
-import type { LogPlace, LogShape } from './log-position.ts';
+import type { LogPosition, LogShape } from './log-position.ts';
 import { timeAt } from './log-position.ts';
 
 export interface LogSubject {
@@ -25,7 +25,7 @@ export interface LogSubject {
 /** Each match with the time by which it was written, as far as the index has it. */
 interface LogSearchResult extends LogMatches {
   readonly matches: readonly (LogMatch & { readonly at: number | null })[];
-  readonly next: Place | null;
+  readonly next: LinePosition | null;
 }
 
 const PIECE_BYTES = 256 * 1024;
@@ -84,7 +84,7 @@ export class AttemptLogReader {
     return { ...found, next: { line, offset: from } };
   }
 
-  follow(from: LogPlace | null, signal: AbortSignal): AsyncGenerator<LogNews> {
+  follow(from: LogPosition | null, signal: AbortSignal): AsyncGenerator<LogEvent> {
     return followLog(this.#subject, from, signal);
   }
 }

@@ -25,7 +25,7 @@ import { lastLines } from './log-lines.ts';
 export type AttemptsResult = { readonly ok: true; readonly attempts: readonly AttemptView[] } | Refused;
 export type LogResult = { readonly ok: true; readonly log: AttemptLogReader } | Refused;
 
-export interface Glance {
+export interface AttemptSummary {
   readonly usage: Usage;
   /** The last line of the log. */
   readonly last: LogLine | null;
@@ -70,7 +70,7 @@ export class AttemptReader {
    * Returns the summary of a running attempt for lists. Reads only its files: a list must not read the store for every
    * row.
    */
-  async glance(id: string, attempt: number): Promise<Glance> {
+  async glance(id: string, attempt: number): Promise<AttemptSummary> {
     const folder = attemptFolder(this.#home, id, attempt);
     const secrets = await secretsOfAttempt(folder);
     const { lines } = await lastLines(folder, 1, { secrets, isRunning: true });
@@ -83,7 +83,7 @@ export class AttemptReader {
   }
 
   /** Like `log`, but waits for the first attempt of a job until the signal is aborted. */
-  async logWhenBegun(id: string, which: number | 'latest', signal: AbortSignal): Promise<LogResult> {
+  async logWhenStarted(id: string, which: number | 'latest', signal: AbortSignal): Promise<LogResult> {
     const poller = new AttemptPoller({ store: this.#store, id, attempt: 0 }, POLL_INTERVAL_MS);
     try {
       for (;;) {

@@ -13,7 +13,7 @@ import type { Phase } from '../../core/job/phase.ts';
 import type { RefusedOutput } from '../../files/outputs/list-outputs.ts';
 import type { AttemptEnd } from '../../runner/attempt/attempt.ts';
 import type { LogGap } from '../../runner/log/log-index.ts';
-import type { Terminated } from '../../runner/process-tree/terminate.ts';
+import type { TerminateResult } from '../../runner/process-tree/terminate.ts';
 
 /** Identifies an attempt and its lease. */
 export interface AttemptEntry {
@@ -52,7 +52,7 @@ export interface AttemptEndRecord {
   readonly peakProcesses: number;
   readonly readBytes: number;
   readonly writtenBytes: number;
-  readonly stopped: Terminated & { readonly words: string };
+  readonly stopped: TerminateResult & { readonly words: string };
   /** When a stop was requested, and when no process was left; null for an attempt that ended by itself. */
   readonly stop: { readonly askedAt: number; readonly goneAt: number } | null;
   /** Periods in which the disk was full, so that output may be missing in the log. Absent if there are none. */
@@ -83,7 +83,7 @@ export function notePhases(folder: string, phases: readonly Phase[]): void {
 
 export interface EndFacts {
   readonly end: AttemptEnd;
-  readonly stopped: Terminated;
+  readonly stopped: TerminateResult;
   readonly stop: AttemptEndRecord['stop'];
   readonly refused: readonly RefusedOutput[];
   readonly logGaps: readonly LogGap[];
@@ -110,7 +110,7 @@ export function noteEnd(folder: string, { end, stopped, stop, refused, logGaps }
   append(folder, { end: noted });
 }
 
-export function stopText({ left, killed, means }: Terminated): string {
+export function stopText({ left, killed, means }: TerminateResult): string {
   if (means.length === 0) return 'its processes are not known';
   return `${left} known processes left, ${killed} killed; found by ${means.join(', ')}`;
 }

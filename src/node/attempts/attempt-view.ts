@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HistoryRow } from '../../core/job/history.ts';
-import { endingOf, shownNote } from '../../core/job/history.ts';
+import { endRowOf, shownNote } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
 import { loadUsage } from '../../runner/attempt/accounting.ts';
 import { filesOf } from '../../runner/attempt/attempt-files.ts';
@@ -67,7 +67,7 @@ const scriptIn = ({ script, realScript, argv, startedAt, pausedAt, pausedMs }: A
 function storedOf(attempt: number, history: readonly HistoryRow[]) {
   const claim = history.findLast((row) => row.event === 'claimed' && row.attempt === attempt);
   const token = claim?.token ?? null;
-  const ending = token === null ? undefined : endingOf(history, token);
+  const ending = token === null ? undefined : endRowOf(history, token);
   return {
     worker: claim?.by ?? null,
     claimedAt: claim?.at ?? null,

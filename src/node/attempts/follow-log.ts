@@ -13,16 +13,16 @@ import { readLog } from '../../runner/log/read-log.ts';
 import type { LogSubject } from './attempt-log-reader.ts';
 import { AttemptPoller } from './attempt-poller.ts';
 import { readAttemptRecord } from './attempt-record.ts';
-import type { LogPlace } from './log-position.ts';
+import type { LogPosition } from './log-position.ts';
 import { isStillThere, unfinishedCharacter } from './log-position.ts';
 
-export type LogNews =
-  | { readonly kind: 'text'; readonly from: number; readonly to: LogPlace; readonly text: string }
+export type LogEvent =
+  | { readonly kind: 'text'; readonly from: number; readonly to: LogPosition; readonly text: string }
   /** The bytes beyond `to` were removed from the log: the reader continues from there. */
-  | { readonly kind: 'reset'; readonly to: LogPlace }
+  | { readonly kind: 'reset'; readonly to: LogPosition }
   | {
       readonly kind: 'end';
-      readonly to: LogPlace;
+      readonly to: LogPosition;
       /** The state of the job; null when it was deleted. */
       readonly state: JobState | null;
       readonly exit: number | null;
@@ -35,9 +35,9 @@ const POLL_INTERVAL_MS = 1_000;
 
 export async function* followLog(
   subject: LogSubject,
-  from: LogPlace | null,
+  from: LogPosition | null,
   signal: AbortSignal,
-): AsyncGenerator<LogNews> {
+): AsyncGenerator<LogEvent> {
   const poller = new AttemptPoller(subject, POLL_INTERVAL_MS);
   const watch = new FolderWatch(subject.folder, () => poller.wake());
   watch.start(0);
@@ -62,9 +62,9 @@ export async function* followLog(
 
 async function* readFrom(
   { folder, secrets }: LogSubject,
-  from: LogPlace,
+  from: LogPosition,
   { isOver }: { isOver: boolean },
-): AsyncGenerator<LogNews & { kind: 'text' | 'reset' }> {
+): AsyncGenerator<LogEvent & { kind: 'text' | 'reset' }> {
   for (let position = from; ; ) {
     const piece = await readLog(
       folder,

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { formatLogPlace, isStillThere, parseLogPlace, timeAt, unfinishedCharacter } from './log-position.ts';
+import { formatLogPosition, isStillThere, parseLogPosition, timeAt, unfinishedCharacter } from './log-position.ts';
 
 it('formats a position as an offset, with the generation of a truncated log', () => {
   for (const text of ['0', '1234', '7.2'])
-    expect(formatLogPlace(parseLogPlace(text) ?? { offset: -1, generation: 0 })).toBe(text);
+    expect(formatLogPosition(parseLogPosition(text) ?? { offset: -1, generation: 0 })).toBe(text);
   for (const text of ['', '-1', '1.', '.1', '1.2.3', 'x', '1e3', '9'.repeat(16)])
-    expect(parseLogPlace(text)).toBeNull();
+    expect(parseLogPosition(text)).toBeNull();
 });
 
 it('keeps what was read until the log is truncated before it', () => {

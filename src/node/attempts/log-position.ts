@@ -4,7 +4,7 @@
  */
 import type { LogIndex } from '../../runner/log/log-index.ts';
 
-export interface LogPlace {
+export interface LogPosition {
   readonly offset: number;
   readonly generation: number;
 }
@@ -19,17 +19,17 @@ export interface LogShape {
 }
 
 /** Parses `1234`, or `1234.2` for a log that was truncated twice. Returns null for anything else. */
-export function parseLogPlace(text: string): LogPlace | null {
+export function parseLogPosition(text: string): LogPosition | null {
   const [, offset, generation = '0'] = /^(\d{1,15})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
   return offset === undefined ? null : { offset: Number(offset), generation: Number(generation) };
 }
 
-export function formatLogPlace({ offset, generation }: LogPlace): string {
+export function formatLogPosition({ offset, generation }: LogPosition): string {
   return generation === 0 ? String(offset) : `${offset}.${generation}`;
 }
 
 /** Returns whether the bytes up to this position are still in the log. */
-export function isStillThere(position: LogPlace, { generation, head, size }: Omit<LogShape, 'dropped'>): boolean {
+export function isStillThere(position: LogPosition, { generation, head, size }: Omit<LogShape, 'dropped'>): boolean {
   if (position.generation === generation) return true;
   return position.generation < generation && position.offset <= Math.min(head, size);
 }

@@ -15,7 +15,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../../core/ports/store.ts';
 import type { Attachments } from '../../files/attachments/attachments.ts';
-import { filesOf, readIfThere } from '../../runner/attempt/attempt-files.ts';
+import { filesOf, readIfExists } from '../../runner/attempt/attempt-files.ts';
 import { recordPath } from '../attempts/attempt-record.ts';
 import type { Home } from '../home.ts';
 import { attemptFolder } from '../home.ts';
@@ -92,8 +92,8 @@ export class Copies {
   notes(id: string, attempt: number): AttemptNotes | null {
     const folder = attemptFolder(this.#options.home, id, attempt);
     const { logIndex, usage } = filesOf(folder);
-    const record = readIfThere(recordPath(folder));
-    return record === null ? null : { record, index: readIfThere(logIndex), usage: readIfThere(usage) };
+    const record = readIfExists(recordPath(folder));
+    return record === null ? null : { record, index: readIfExists(logIndex), usage: readIfExists(usage) };
   }
 
   /** Resolves when another node has a copy, or no node takes one. `bytes`: size in addition to the job's files. */

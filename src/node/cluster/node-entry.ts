@@ -14,7 +14,7 @@ export const RENEW_EVERY_MS = 10_000;
 const GONE_AFTER_MS = 35_000;
 /** On a shared store, a node that is gone is listed this long, since it may hold the only copy of files. */
 const LISTED_MS = 7 * 86_400_000;
-export const MOST_NODES = 500;
+export const MAX_NODES = 500;
 
 /** Only nodes can create a proof: they share a secret (node-secret.ts). */
 export interface ProvenEntry extends NodeEntry {
@@ -25,7 +25,7 @@ export interface ProvenEntry extends NodeEntry {
 export const retentionMs = (store: Store): number => (store.isShared ? LISTED_MS : GONE_AFTER_MS);
 
 export async function readEntries(store: Store): Promise<readonly ProvenEntry[]> {
-  const records = await store.records.list({ kind: NODE_RECORD, limit: MOST_NODES });
+  const records = await store.records.list({ kind: NODE_RECORD, limit: MAX_NODES });
   return records.map(({ value }) => JSON.parse(value) as ProvenEntry);
 }
 

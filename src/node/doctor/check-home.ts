@@ -7,7 +7,7 @@ import { nodeSettings } from '../node-settings.ts';
 import { readQueueFolder } from '../queues/queue-folder.ts';
 import type { Finding } from './finding.ts';
 import { fault, fine, note, warning } from './finding.ts';
-import { unsafePlaces } from './home-safety.ts';
+import { unsafePaths } from './home-safety.ts';
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
@@ -25,8 +25,8 @@ export async function checkHome(home: Home, uid: number): Promise<readonly Findi
 
 export function checkPermissions(home: Home, uid: number): readonly Finding[] {
   const about = 'permissions';
-  const unsafe = unsafePlaces(home, uid).map(({ path, problem, cure, isOpenToChange }) =>
-    (isOpenToChange ? fault : warning)(about, `${path} ${problem}`, cure),
+  const unsafe = unsafePaths(home, uid).map(({ path, problem, cure, isWritableByOthers }) =>
+    (isWritableByOthers ? fault : warning)(about, `${path} ${problem}`, cure),
   );
   const files = CHECKED_BELOW.flatMap((folder) => ownFiles(join(home.root, folder)));
   const open = files.filter(({ mode }) => (mode & ACCESSIBLE_BY_OTHERS) !== 0 && (mode & 0o111) === 0);

@@ -13,7 +13,7 @@ export interface UnsafePath {
   readonly problem: string;
   readonly cure: string;
   /** Whether other users could replace it. */
-  readonly isOpenToChange: boolean;
+  readonly isWritableByOthers: boolean;
 }
 
 const WRITABLE_BY_OTHERS = 0o022;
@@ -21,7 +21,7 @@ const WRITABLE_BY_OTHERS = 0o022;
 const READABLE_BY_OTHERS = 0o044;
 const STICKY = 0o1000;
 
-export function unsafePlaces(home: Home, uid: number): readonly UnsafePath[] {
+export function unsafePaths(home: Home, uid: number): readonly UnsafePath[] {
   const found = foldersAbove(home.root).flatMap(unsafeParent);
   const root = statSync(home.root, { throwIfNoEntry: false });
   if (root === undefined) return found;
@@ -38,17 +38,17 @@ function foreign(path: string, owner: number, uid: number): UnsafePath {
     path,
     problem: `belongs to user ${owner}, and this is user ${uid}`,
     cure: `run as its owner, or change the owner: chown -R ${uid} ${path}`,
-    isOpenToChange: true,
+    isWritableByOthers: true,
   };
 }
 
-function open(path: string, mode: number, isOpenToChange: boolean): UnsafePath {
+function open(path: string, mode: number, isWritableByOthers: boolean): UnsafePath {
   const octal = (mode & 0o7777).toString(8).padStart(4, '0');
   return {
     path,
-    problem: `may be ${isOpenToChange ? 'written' : 'read'} by other users (mode ${octal})`,
+    problem: `may be ${isWritableByOthers ? 'written' : 'read'} by other users (mode ${octal})`,
     cure: `chmod 0700 ${path}`,
-    isOpenToChange,
+    isWritableByOthers,
   };
 }
 
@@ -57,7 +57,9 @@ function unsafeParent(path: string): readonly UnsafePath[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined || (stat.mode & 0o002) === 0 || (stat.mode & STICKY) !== 0) return [];
   const problem = 'any user may rename its entries, including the data directory';
-  return [{ path, problem, cure: `chmod o-w ${path}, or choose another directory with --home`, isOpenToChange: true }];
+  return [
+    { path, problem, cure: `chmod o-w ${path}, or choose another directory with --home`, isWritableByOthers: true },
+  ];
 }
 
 function foldersAbove(path: string): readonly string[] {

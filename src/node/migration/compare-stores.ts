@@ -1,13 +1,13 @@
 /** Compares two stores row by row: differences, counts and hashes. */
 import { createHash, type Hash } from 'node:crypto';
 import { sameJson } from '../../core/input/same-json.ts';
-import type { MigrationPort, MovedPart, MovedRow } from '../../core/ports/migration.ts';
+import type { MigrationPart, MigrationPort, MigrationRow } from '../../core/ports/migration.ts';
 import { keyOrder } from '../../core/ports/migration.ts';
 
 export const PAGE = 200;
 
 export interface PartDigest {
-  readonly part: MovedPart;
+  readonly part: MigrationPart;
   readonly rows: number;
   readonly sha256: string;
 }
@@ -16,17 +16,17 @@ export interface Compared {
   readonly source: PartDigest;
   readonly target: PartDigest;
   /** Rows of the source that the target lacks or has with other values; and keys that only the target has. */
-  readonly missing: readonly MovedRow[];
+  readonly missing: readonly MigrationRow[];
   readonly extra: readonly string[];
 }
 
-export type RowFilter = (part: MovedPart, row: MovedRow) => boolean;
+export type RowFilter = (part: MigrationPart, row: MigrationRow) => boolean;
 
 export async function* rowsOf(
   migration: MigrationPort,
-  part: MovedPart,
+  part: MigrationPart,
   from: string | null = null,
-): AsyncGenerator<MovedRow> {
+): AsyncGenerator<MigrationRow> {
   for (let after = from; ; ) {
     const { rows, next } = await migration.read(part, after, PAGE);
     yield* rows;
@@ -43,12 +43,12 @@ export interface CompareOptions {
 }
 
 export async function compare(
-  part: MovedPart,
+  part: MigrationPart,
   ports: { from: MigrationPort; to: MigrationPort },
   { isWanted, onRows }: CompareOptions,
 ): Promise<Compared> {
   const digests = { source: new Digest(part), target: new Digest(part) };
-  const [missing, extra]: [MovedRow[], string[]] = [[], []];
+  const [missing, extra]: [MigrationRow[], string[]] = [[], []];
   const targetRows = rowsOf(ports.to, part);
   let other = await nextOf(targetRows);
   let rows = 0;
@@ -76,21 +76,21 @@ export async function compare(
   return { source: digests.source.total, target: digests.target.total, missing, extra };
 }
 
-async function nextOf(rows: AsyncGenerator<MovedRow>): Promise<MovedRow | null> {
+async function nextOf(rows: AsyncGenerator<MigrationRow>): Promise<MigrationRow | null> {
   const { value, done } = await rows.next();
   return done === true ? null : value;
 }
 
 class Digest {
-  readonly #part: MovedPart;
+  readonly #part: MigrationPart;
   readonly #hash: Hash = createHash('sha256');
   #rows = 0;
 
-  constructor(part: MovedPart) {
+  constructor(part: MigrationPart) {
     this.#part = part;
   }
 
-  add({ key, value }: MovedRow): void {
+  add({ key, value }: MigrationRow): void {
     this.#rows += 1;
     this.#hash.update(`${key}\n${canonical(value)}\n`);
   }

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Home } from '../home.ts';
 import { homeAt } from '../home.ts';
 import type { FilesToCopy } from './copy-files.ts';
-import { moveFiles } from './copy-files.ts';
+import { copyFiles } from './copy-files.ts';
 
 async function twoHomes(): Promise<{ from: Home; to: Home }> {
   const folder = await mkdtemp(join(tmpdir(), 'longhaul-homes-'));
@@ -40,10 +40,10 @@ describe('files of a migrated data directory', () => {
     const { from, to } = homes;
     const [blob, known] = [await putBlob(from, 'a film'), new Map<string, string>()];
     await put(join(from.jobs, 'j/attempts/1/log'), 'one\n');
-    expect(await moveFiles(request(homes, { known }))).toEqual({ files: 2, bytes: 10 });
+    expect(await copyFiles(request(homes, { known }))).toEqual({ files: 2, bytes: 10 });
     await appendFile(join(from.jobs, 'j/attempts/1/log'), 'two\n');
     const late = await putBlob(from, 'another');
-    expect(await moveFiles(request(homes, { known }))).toEqual({ files: 3, bytes: 21 });
+    expect(await copyFiles(request(homes, { known }))).toEqual({ files: 3, bytes: 21 });
     expect(await readFile(join(to.blobs, blob), 'utf8')).toBe('a film');
     expect(await readFile(join(to.blobs, late), 'utf8')).toBe('another');
     expect(await readFile(join(to.jobs, 'j/attempts/1/log'), 'utf8')).toBe('one\ntwo\n');
@@ -53,7 +53,7 @@ describe('files of a migrated data directory', () => {
     const homes = await twoHomes();
     const blob = await putBlob(homes.from, 'right');
     await writeFile(join(homes.from.blobs, blob), 'wrong');
-    await expect(moveFiles(request(homes))).rejects.toMatchObject({ code: 'data-corrupt' });
+    await expect(copyFiles(request(homes))).rejects.toMatchObject({ code: 'data-corrupt' });
     await expect(readFile(join(homes.to.blobs, blob))).rejects.toThrow('ENOENT');
   });
 
@@ -61,7 +61,7 @@ describe('files of a migrated data directory', () => {
     const homes = await twoHomes();
     const blob = await putBlob(homes.from, 'right');
     await put(join(homes.to.blobs, blob), 'wrong');
-    await moveFiles(request(homes));
+    await copyFiles(request(homes));
     expect(await readFile(join(homes.to.blobs, blob), 'utf8')).toBe('right');
   });
 
@@ -69,14 +69,14 @@ describe('files of a migrated data directory', () => {
     const homes = await twoHomes();
     for (const name of ['a', 'b']) await put(join(homes.from.jobs, name), name);
     const onFile = (): void => rmSync(join(homes.from.jobs, 'b'), { force: true });
-    expect(await moveFiles(request(homes, { onFile }))).toEqual({ files: 1, bytes: 1 });
+    expect(await copyFiles(request(homes, { onFile }))).toEqual({ files: 1, bytes: 1 });
   });
 
   it('are copied until the signal is aborted', async () => {
     const homes = await twoHomes();
     for (const name of ['a', 'b', 'c']) await put(join(homes.from.jobs, name), name);
     const stop = new AbortController();
-    await expect(moveFiles(request(homes, { signal: stop.signal, onFile: () => stop.abort() }))).rejects.toThrow(
+    await expect(copyFiles(request(homes, { signal: stop.signal, onFile: () => stop.abort() }))).rejects.toThrow(
       'abort',
     );
     await expect(readFile(join(homes.to.jobs, 'b'))).rejects.toThrow('ENOENT');

@@ -34,7 +34,7 @@ interface OneFile {
 
 const BLOB = /^[0-9a-f]{2}\/[0-9a-f]{64}$/;
 
-export async function moveFiles({ from, to, known, signal, onFile }: FilesToCopy): Promise<FilesResult> {
+export async function copyFiles({ from, to, known, signal, onFile }: FilesToCopy): Promise<FilesResult> {
   const all = await filesIn(from, to);
   let [files, bytes] = [0, 0];
   for (const [index, file] of all.entries()) {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { NewJob } from '../../core/ports/job-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
-import type { MigrationOptions, MoveProgress } from './migrate-store.ts';
-import { moveStore } from './migrate-store.ts';
+import type { MigrationOptions, MigrationProgress } from './migrate-store.ts';
+import { migrateStore } from './migrate-store.ts';
 
 const JOBS = 450;
 
@@ -27,15 +27,15 @@ function options(from: Store, to: Store, more: Partial<MigrationOptions> = {}): 
     now: () => 1,
     newId: () => 'm',
     onProgress: () => undefined,
-    bringFiles: async () => undefined,
+    copyFiles: async () => undefined,
     ...more,
   };
 }
 
 describe('a store migration', () => {
   it('reports progress of both steps to the last row', async () => {
-    const [from, to, reported] = [await aStoreWith(JOBS), openMemoryStore(), [] as MoveProgress[]];
-    await moveStore(options(from, to, { onProgress: (progress) => reported.push(progress) }));
+    const [from, to, reported] = [await aStoreWith(JOBS), openMemoryStore(), [] as MigrationProgress[]];
+    await migrateStore(options(from, to, { onProgress: (progress) => reported.push(progress) }));
     for (const step of ['copy', 'compare'] as const) {
       const jobs = reported.filter((each) => each.step === step && each.part === 'jobs');
       expect(jobs.length).toBeGreaterThan(2);
@@ -49,16 +49,16 @@ describe('a store migration', () => {
     'that is aborted during %s leaves both stores closed, and resumes from there',
     async (step) => {
       const [from, to, stop] = [await aStoreWith(JOBS), openMemoryStore(), new AbortController()];
-      const onProgress = (progress: MoveProgress): void => {
+      const onProgress = (progress: MigrationProgress): void => {
         if (progress.step === step && progress.part === 'jobs') stop.abort();
       };
-      await expect(moveStore(options(from, to, { signal: stop.signal, onProgress }))).rejects.toThrow('abort');
+      await expect(migrateStore(options(from, to, { signal: stop.signal, onProgress }))).rejects.toThrow('abort');
       for (const store of [from, to]) {
         expect((await store.migration.standing())?.state).toBe('moving');
         expect(await store.jobs.add([{ id: 'new', queue: 'q', data: '1' }])).toMatchObject([{ ok: false }]);
       }
-      const reported: MoveProgress[] = [];
-      await moveStore(options(from, to, { onProgress: (progress) => reported.push(progress) }));
+      const reported: MigrationProgress[] = [];
+      await migrateStore(options(from, to, { onProgress: (progress) => reported.push(progress) }));
       const copied = reported.filter(({ step: each, part }) => each === 'copy' && part === 'jobs');
       expect(copied[0]?.rows).toBeGreaterThan(200);
       expect((await to.jobs.count(['q']))[0]).toMatchObject({ waiting: JOBS });
@@ -69,18 +69,18 @@ describe('a store migration', () => {
   it('copies files before a store is closed, and again when both are closed and equal', async () => {
     const [from, to] = [await aStoreWith(3), openMemoryStore()];
     const seen: unknown[] = [];
-    const bringFiles = async (): Promise<void> => {
+    const copyFiles = async (): Promise<void> => {
       const states = [from, to].map(async ({ migration }) => (await migration.standing())?.state);
       seen.push([...(await Promise.all(states)), (await to.jobs.count(['q']))[0]?.waiting]);
       if (seen.length === 2) throw new Error('the disk is full');
     };
-    await expect(moveStore(options(from, to, { bringFiles }))).rejects.toThrow('the disk is full');
+    await expect(migrateStore(options(from, to, { copyFiles }))).rejects.toThrow('the disk is full');
     expect(seen).toEqual([
       [undefined, undefined, 0],
       ['moving', 'moving', 3],
     ]);
     expect((await from.migration.standing())?.state).toBe('moving');
-    await moveStore(options(from, to, { bringFiles }));
+    await migrateStore(options(from, to, { copyFiles }));
     expect(seen.slice(2)).toEqual([
       ['moving', 'moving', 3],
       ['moving', 'moving', 3],
@@ -90,18 +90,18 @@ describe('a store migration', () => {
 
   it('that is refused copies no files', async () => {
     const [from, to] = [await aStoreWith(3), await aStoreWith(1)];
-    const bringFiles = async (): Promise<void> => Promise.reject(new Error('was copied'));
-    await expect(moveStore(options(from, to, { bringFiles }))).rejects.toThrow('is not empty');
+    const copyFiles = async (): Promise<void> => Promise.reject(new Error('was copied'));
+    await expect(migrateStore(options(from, to, { copyFiles }))).rejects.toThrow('is not empty');
   });
 
   it('waits for running jobs, and copies them', async () => {
     const [from, to] = [await aStoreWith(1), openMemoryStore()];
     const { jobs } = await from.jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'r' });
     const token = jobs[0]?.lease?.token ?? 0;
-    const onProgress = ({ step }: MoveProgress): void => {
+    const onProgress = ({ step }: MigrationProgress): void => {
       if (step === 'wait') void from.jobs.settle([{ id: 'j-0', token, kind: 'complete', result: '"late"' }]);
     };
-    await moveStore(options(from, to, { waitMs: 60_000, onProgress }));
+    await migrateStore(options(from, to, { waitMs: 60_000, onProgress }));
     expect(await to.jobs.find(['j-0'])).toMatchObject([{ state: 'done', result: '"late"' }]);
   });
 
@@ -115,18 +115,18 @@ describe('a store migration', () => {
       return from.jobs.settle([{ id, token, kind: 'complete' }]);
     };
     await end('before');
-    const { left } = await moveStore(options(from, to, { leave: true }));
+    const { left } = await migrateStore(options(from, to, { leave: true }));
     expect(left).toContain('runs');
     expect(left).toContain('both');
     expect(await to.jobs.find(['runs', 'both', 'after'])).toMatchObject([null, null, { state: 'waiting' }]);
     await end('runs');
-    expect(await moveStore(options(from, to))).toMatchObject({ kind: 'rest', left: [] });
+    expect(await migrateStore(options(from, to))).toMatchObject({ kind: 'rest', left: [] });
     const next = await to.jobs.claim({ worker: 'w', queues: ['q'], limit: 9, requestId: 'there' });
     expect(next.jobs.map(({ id }) => id).sort()).toEqual(['after', 'both']);
     for (const id of ['both', 'after'])
       expect((await to.jobs.list({ child: id, order: 'newest', limit: 9 })).jobs.map((each) => each.id)).toContain(
         'before',
       );
-    expect(await moveStore(options(from, to))).toMatchObject({ kind: 'already' });
+    expect(await migrateStore(options(from, to))).toMatchObject({ kind: 'already' });
   });
 });

@@ -11,8 +11,8 @@
 
 import type { Job } from '../../core/job/job.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
-import type { MovedJob, MovedPart, MovedRow, Standing } from '../../core/ports/migration.ts';
-import { MOVED_PARTS } from '../../core/ports/migration.ts';
+import type { MigratedJob, MigrationPart, MigrationRow, MigrationState } from '../../core/ports/migration.ts';
+import { MIGRATION_PARTS } from '../../core/ports/migration.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { Compared, PartDigest, RowFilter } from './compare-stores.ts';
 import { compare, PAGE, rowsOf } from './compare-stores.ts';
@@ -31,24 +31,24 @@ export interface MigrationOptions {
   readonly signal: AbortSignal;
   now(): number;
   newId(): string;
-  onProgress(progress: MoveProgress): void;
+  onProgress(progress: MigrationProgress): void;
   /**
    * Copies the jobs' files. Called before a store is closed, so that most are copied while the old store still works,
    * and again when nothing changes any more, before the new store opens.
    */
-  bringFiles(): Promise<void>;
+  copyFiles(): Promise<void>;
 }
 
-export interface MoveProgress {
+export interface MigrationProgress {
   /** In step `wait`, the rows are the running jobs. */
   readonly step: 'wait' | 'copy' | 'compare';
-  readonly part: MovedPart;
+  readonly part: MigrationPart;
   readonly rows: number;
   /** The total; null for parts that are small and not counted. */
   readonly of: number | null;
 }
 
-export interface MoveResult {
+export interface MigrationResult {
   readonly kind: 'moved' | 'already' | 'rest';
   readonly move: string | null;
   readonly parts: readonly PartDigest[];
@@ -59,7 +59,7 @@ export interface MoveResult {
 /** Records may be written during the comparison: limits the repetitions. */
 const MAX_ROUNDS = 5;
 
-export async function moveStore(options: MigrationOptions): Promise<MoveResult> {
+export async function migrateStore(options: MigrationOptions): Promise<MigrationResult> {
   const { from, to } = options;
   const [source, target] = [await from.migration.standing(), await to.migration.standing()];
   const isTargetEmpty = await isEmpty(to);
@@ -67,8 +67,8 @@ export async function moveStore(options: MigrationOptions): Promise<MoveResult> 
   if (plan.kind === 'refuse') throw new LonghaulError('refused', plan.why);
   if (plan.kind === 'done') return { kind: 'already', move: source?.move ?? null, parts: [], left: [] };
   if (source?.role !== 'source') await refuseRunningJobs(options);
-  await options.bringFiles();
-  if (plan.kind === 'rest') return new Migration(options, plan.move ?? '').rest(source as Standing);
+  await options.copyFiles();
+  if (plan.kind === 'rest') return new Migration(options, plan.move ?? '').rest(source as MigrationState);
   return new Migration(options, plan.move ?? options.newId()).all({ source, target, isFresh: plan.kind === 'begin' });
 }
 
@@ -80,7 +80,7 @@ async function jobsIn({ jobs }: Store): Promise<number> {
 }
 
 export async function isEmpty({ migration }: Store): Promise<boolean> {
-  for (const part of MOVED_PARTS) if ((await migration.read(part, null, 1)).rows.length > 0) return false;
+  for (const part of MIGRATION_PARTS) if ((await migration.read(part, null, 1)).rows.length > 0) return false;
   return true;
 }
 
@@ -102,8 +102,8 @@ function stillRunning(running: readonly Job[]): LonghaulError {
 }
 
 interface Standings {
-  readonly source: Standing | null;
-  readonly target: Standing | null;
+  readonly source: MigrationState | null;
+  readonly target: MigrationState | null;
   readonly isFresh: boolean;
 }
 
@@ -117,31 +117,31 @@ class Migration {
     this.#move = move;
   }
 
-  async all({ source, target, isFresh }: Standings): Promise<MoveResult> {
+  async all({ source, target, isFresh }: Standings): Promise<MigrationResult> {
     const { from, to } = this.#options;
     const closed = source?.role === 'source' ? source : await this.#stand(from, 'source', source);
     const running = await this.#wait();
     if (running.length > 0 && !this.#options.leave) throw await this.#cancel(closed, running, isFresh);
     this.#left = await withRelatedJobs(from, running);
-    const filling = isFresh ? await this.#stand(to, 'target', target) : (target as Standing);
+    const filling = isFresh ? await this.#stand(to, 'target', target) : (target as MigrationState);
     if (filling.state === 'over') return this.#end(closed, filling, []);
     if (filling.done === null) await to.migration.clear(this.#move);
     await this.#copyAll(filling.done);
     const parts = await this.#compareAll();
-    await this.#options.bringFiles();
-    return this.#end(closed, (await to.migration.standing()) as Standing, parts);
+    await this.#options.copyFiles();
+    return this.#end(closed, (await to.migration.standing()) as MigrationState, parts);
   }
 
   /** Copies jobs that were left behind and have ended since. */
-  async rest(source: Standing): Promise<MoveResult> {
+  async rest(source: MigrationState): Promise<MigrationResult> {
     const { from, to } = this.#options;
     const still = await withRelatedJobs(from, await this.#wait());
-    const target = (await to.migration.standing()) as Standing;
-    const filling: Standing = { ...target, state: 'moving' };
+    const target = (await to.migration.standing()) as MigrationState;
+    const filling: MigrationState = { ...target, state: 'moving' };
     if (target.state === 'over') await this.#swap(to, filling, target);
     const ended = source.left.filter((id) => !still.has(id));
     await this.#writeJobs(new Set(ended));
-    await this.#options.bringFiles();
+    await this.#options.copyFiles();
     await this.#swap(from, { ...source, left: source.left.filter((id) => still.has(id)) }, source);
     await this.#swap(to, { ...filling, state: 'over' }, filling);
     return { kind: 'rest', move: this.#move, parts: [], left: source.left.filter((id) => still.has(id)) };
@@ -154,21 +154,21 @@ class Migration {
   }
 
   async #writeJobs(ids: ReadonlySet<string>): Promise<void> {
-    const rows: MovedRow[] = [];
+    const rows: MigrationRow[] = [];
     for await (const row of rowsOf(this.#options.from.migration, 'jobs'))
-      if (ids.has((row.value as MovedJob).job.id)) rows.push(row);
+      if (ids.has((row.value as MigratedJob).job.id)) rows.push(row);
     await this.#write('jobs', rows, []);
   }
 
-  async #stand(store: Store, role: 'source' | 'target', before: Standing | null): Promise<Standing> {
+  async #stand(store: Store, role: 'source' | 'target', before: MigrationState | null): Promise<MigrationState> {
     const { fromName, toName, now } = this.#options;
     const other = role === 'source' ? toName : fromName;
-    const next: Standing = { move: this.#move, role, other, state: 'moving', at: now(), done: null, left: [] };
+    const next: MigrationState = { move: this.#move, role, other, state: 'moving', at: now(), done: null, left: [] };
     await this.#swap(store, next, before);
     return next;
   }
 
-  async #swap(store: Store, next: Standing, before: Standing | null): Promise<void> {
+  async #swap(store: Store, next: MigrationState, before: MigrationState | null): Promise<void> {
     if (await store.migration.stand(next, before)) return;
     throw new LonghaulError(
       'refused',
@@ -177,24 +177,24 @@ class Migration {
   }
 
   /** Nothing was copied yet: reopens the source. */
-  async #cancel(closed: Standing, running: readonly Job[], isFresh: boolean): Promise<LonghaulError> {
+  async #cancel(closed: MigrationState, running: readonly Job[], isFresh: boolean): Promise<LonghaulError> {
     if (isFresh) await this.#options.from.migration.stand(null, closed);
     return stillRunning(running);
   }
 
   readonly #isWanted: RowFilter = (part, { value }) => {
     if (part !== 'jobs') return true;
-    const { job } = value as MovedJob;
+    const { job } = value as MigratedJob;
     return job.state !== 'running' && !this.#left.has(job.id);
   };
 
-  async #copyAll(done: Standing['done']): Promise<void> {
-    const from = done === null ? 0 : MOVED_PARTS.indexOf(done.part);
-    for (const [index, part] of MOVED_PARTS.entries())
+  async #copyAll(done: MigrationState['done']): Promise<void> {
+    const from = done === null ? 0 : MIGRATION_PARTS.indexOf(done.part);
+    for (const [index, part] of MIGRATION_PARTS.entries())
       if (index >= from) await this.#copy(part, index === from ? (done?.after ?? null) : null);
   }
 
-  async #copy(part: MovedPart, from: string | null): Promise<void> {
+  async #copy(part: MigrationPart, from: string | null): Promise<void> {
     const { from: source, to, signal, onProgress } = this.#options;
     const of = await this.#countOf(part);
     let rows = from !== null && part === 'jobs' ? await jobsIn(to) : 0;
@@ -215,11 +215,11 @@ class Migration {
   }
 
   /** Only jobs are numerous. */
-  async #countOf(part: MovedPart): Promise<number | null> {
+  async #countOf(part: MigrationPart): Promise<number | null> {
     return part === 'jobs' ? jobsIn(this.#options.from) : null;
   }
 
-  async #write(part: MovedPart, rows: readonly MovedRow[], gone: readonly string[], after?: string | null) {
+  async #write(part: MigrationPart, rows: readonly MigrationRow[], gone: readonly string[], after?: string | null) {
     const { from, to } = this.#options;
     const done = after === undefined || after === null ? null : { part, after };
     const numbers = await from.migration.numbers();
@@ -230,14 +230,14 @@ class Migration {
   async #compareAll(): Promise<readonly PartDigest[]> {
     for (let round = 1; ; round += 1) {
       const found: Compared[] = [];
-      for (const part of MOVED_PARTS) found.push(await this.#compare(part));
+      for (const part of MIGRATION_PARTS) found.push(await this.#compare(part));
       const different = found.filter((each) => !isEqual(each));
       if (different.length === 0) return found.map(({ source }) => source);
       if (round >= MAX_ROUNDS) throw stillDifferent(different);
     }
   }
 
-  async #compare(part: MovedPart): Promise<Compared> {
+  async #compare(part: MigrationPart): Promise<Compared> {
     const { from, to, signal, onProgress } = this.#options;
     const of = await this.#countOf(part);
     const onRows = (rows: number): void => {
@@ -249,7 +249,7 @@ class Migration {
     return found;
   }
 
-  async #end(source: Standing, target: Standing, parts: readonly PartDigest[]): Promise<MoveResult> {
+  async #end(source: MigrationState, target: MigrationState, parts: readonly PartDigest[]): Promise<MigrationResult> {
     const { from, to, now } = this.#options;
     const left = [...this.#left];
     await this.#swap(from, { ...source, state: 'over', at: now(), left }, source);

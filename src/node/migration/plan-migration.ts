@@ -2,11 +2,11 @@
  * Decides what the standings of two stores allow: start a migration, resume it, copy jobs left behind, or nothing.
  * Pure; migrate-store.ts acts. Invariant: no plan lets a job be open in both stores.
  */
-import type { Standing } from '../../core/ports/migration.ts';
+import type { MigrationState } from '../../core/ports/migration.ts';
 
 export interface Ends {
-  readonly source: Standing | null;
-  readonly target: Standing | null;
+  readonly source: MigrationState | null;
+  readonly target: MigrationState | null;
   /** Display names. */
   readonly from: string;
   readonly to: string;
@@ -38,7 +38,7 @@ export function planMigration(ends: Ends): Plan {
 }
 
 /** The source has been migrated: only jobs left behind can follow. */
-function afterMigration({ target, from, to }: Ends, source: Standing): Plan {
+function afterMigration({ target, from, to }: Ends, source: MigrationState): Plan {
   if (target?.move !== source.move || target.role !== 'target')
     return refuse(`${from} was migrated to ${source.other}, which has its jobs; it cannot be migrated to ${to}`);
   if (source.left.length > 0 || target.state === 'moving') return { kind: 'rest', move: source.move };

@@ -6,7 +6,7 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
+import { SYSTEM_QUEUES } from '../../core/job/relay-request.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { ScheduleInput } from '../../core/schedules/schedule-input.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
@@ -63,7 +63,7 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
   try {
     checkQueueName(name);
     const { file, path } = await readConfig(home, name);
-    if (BUILT_IN_QUEUES.includes(name)) return systemQueue(name, file);
+    if (SYSTEM_QUEUES.includes(name)) return systemQueue(name, file);
     const script = await scriptOf(home, { name, given: file.settings.script ?? null, isRq: file.isRq });
     return {
       name,

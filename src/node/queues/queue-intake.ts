@@ -1,5 +1,5 @@
 /** Whether a queue accepts jobs from other nodes: it must be known here and up. Reads only. */
-import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
+import { SYSTEM_QUEUES } from '../../core/job/relay-request.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
 
@@ -14,7 +14,7 @@ export type IntakeState = 'open' | 'unknown' | 'paused' | 'down';
 /** A queue is known if it has settings, a file, jobs, or a worker. */
 export async function intakeOf({ store, hasQueue }: QueueIntake, queue: string): Promise<IntakeState> {
   const record = await store.records.get(QUEUE_RECORD, queue);
-  const isKnown = record !== null || BUILT_IN_QUEUES.includes(queue) || hasQueue(queue);
+  const isKnown = record !== null || SYSTEM_QUEUES.includes(queue) || hasQueue(queue);
   if (!isKnown && !(await isInUse(store, queue))) return 'unknown';
   const { state } = settingsOf(settingsIn(record));
   if (state === 'deleted') return 'unknown';

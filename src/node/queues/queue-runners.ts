@@ -5,7 +5,7 @@
  * because its scripts may still run.
  */
 import type { RunningJob } from '../../core/job/job.ts';
-import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
+import { SYSTEM_QUEUES } from '../../core/job/relay-request.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import { applyDefinition } from './apply-definition.ts';
@@ -146,7 +146,7 @@ export class QueueRunners {
   }
 }
 
-const isSystemQueue = ({ name }: QueueDefinition): boolean => BUILT_IN_QUEUES.includes(name);
+const isSystemQueue = ({ name }: QueueDefinition): boolean => SYSTEM_QUEUES.includes(name);
 
 function withoutFile(name: string): QueueDefinition {
   return {

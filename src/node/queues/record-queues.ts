@@ -3,9 +3,9 @@
  * A queue that came from a file is excluded, even when the file was removed.
  */
 import { existsSync } from 'node:fs';
-import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
+import { SYSTEM_QUEUES } from '../../core/job/relay-request.ts';
 import type { Records } from '../../core/ports/records.ts';
-import { EVERY_QUEUE, QUEUE_RECORD } from '../../core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD } from '../../core/settings/settings.ts';
 import { COMMANDS_SCRIPT } from '../scripts/command-job.ts';
 import { FILE_RECORD } from './apply-definition.ts';
 import type { QueueDefinition } from './queue-folder.ts';
@@ -19,7 +19,7 @@ const PAGE = 500;
 export async function recordQueues(records: Records, host: string | null): Promise<readonly QueueDefinition[]> {
   const [queues, files] = await Promise.all([all(records, QUEUE_RECORD), all(records, FILE_RECORD)]);
   return [...queues]
-    .filter(([name]) => name !== EVERY_QUEUE && !files.has(name) && !BUILT_IN_QUEUES.includes(name))
+    .filter(([name]) => name !== GLOBAL_SETTINGS_KEY && !files.has(name) && !SYSTEM_QUEUES.includes(name))
     .flatMap(([name, value]) => {
       const { script } = JSON.parse(value) as { script?: unknown };
       return typeof script === 'string' && isOurs({ name, script }, host) ? [definition(name, script)] : [];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { aFolder } from '../../../test/processes/blobs-workbench.ts';
 import { THROTTLE_RECORD } from '../../core/limits/throttle.ts';
-import { EVERY_QUEUE, QUEUE_RECORD } from '../../core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD } from '../../core/settings/settings.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
 import { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import { DrainSwitch } from '../cluster/drain-switch.ts';
@@ -17,7 +17,7 @@ it('ignores limits set for every queue, and applies those set for itself', async
     store.records.put({ kind: QUEUE_RECORD, key, value: JSON.stringify(settings) });
   await store.records.put({ kind: THROTTLE_RECORD, key: 'db', value: '{"max":1}' });
   const keep = { ms: 3_600_000, count: 5, bytes: null };
-  await set(EVERY_QUEUE, {
+  await set(GLOBAL_SETTINGS_KEY, {
     needs: 'gpu=1',
     throttles: ['db'],
     rate: { count: 1, ms: 60_000 },

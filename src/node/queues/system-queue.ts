@@ -12,7 +12,7 @@ import { holds } from '../../core/lifecycle/lifecycle.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { QUEUE_RECORD } from '../../core/settings/settings.ts';
-import type { RunAttempt } from '../../worker/attempt/run-outcome.ts';
+import type { AttemptRunner } from '../../worker/attempt/run-outcome.ts';
 import { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import type { Worker } from '../../worker/loop/worker.ts';
 import { createWorker } from '../../worker/loop/worker.ts';
@@ -38,7 +38,7 @@ export interface SystemQueueDefinition {
   readonly queue: string;
   /** Defaults for settings that the operator has not set. */
   readonly defaults: Partial<QueueSettings>;
-  readonly run: RunAttempt;
+  readonly run: AttemptRunner;
 }
 
 /**
@@ -138,7 +138,7 @@ export class SystemQueue {
       store,
       queues: [queue],
       concurrency,
-      mostConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
+      maxConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
       own,
       run,
       settingsFor: (name) => this.#settings.at(name),

@@ -7,11 +7,11 @@
  */
 import { createHash } from 'node:crypto';
 import type { RunningJob } from '../../core/job/job.ts';
-import type { RelayDestination, RelayOrder } from '../../core/job/relay-request.ts';
-import { isAddress, parseDestination, readOrder } from '../../core/job/relay-request.ts';
+import type { RelayDestination, RelayRequest } from '../../core/job/relay-request.ts';
+import { isAddress, parseDestination, readRelayRequest } from '../../core/job/relay-request.ts';
 import type { Attachments } from '../../files/attachments/attachments.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
-import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
+import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import { baseOf } from '../outbound-settings.ts';
 import { addressOf } from '../scripts/script-environment.ts';
@@ -36,7 +36,7 @@ export interface RelayHost {
   readonly source: string;
 }
 
-export async function relayAttempt(host: RelayHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
+export async function relayAttempt(host: RelayHost, job: RunningJob, context: AttemptContext): Promise<AttemptOutcome> {
   try {
     return { kind: 'forward', address: await deliver(host, job, context) };
   } catch (error) {
@@ -67,14 +67,14 @@ async function deliver(host: RelayHost, job: RunningJob, context: AttemptContext
   return send(host, delivery);
 }
 
-function orderOf(job: RunningJob): RelayOrder {
-  const order = readOrder(job.data);
+function orderOf(job: RunningJob): RelayRequest {
+  const order = readRelayRequest(job.data);
   if (order !== null && isAddress(order.to)) return order;
   const message = 'its data contain no destination: { "to": "http://host:3333/q/queue", "data": … }';
   throw new RelayFailure('no-destination', message);
 }
 
-function destinationOf({ to }: RelayOrder): RelayDestination {
+function destinationOf({ to }: RelayRequest): RelayDestination {
   const found = parseDestination(to);
   if (found !== null && URL.canParse(found.base)) return { ...found, base: baseOf(found.base) };
   throw new RelayFailure('bad-address', `${to.slice(0, 200)} is not a queue address such as http://host:3333/q/queue`);
@@ -83,7 +83,7 @@ function destinationOf({ to }: RelayOrder): RelayDestination {
 function relayedBy(
   { settings, source }: RelayHost,
   job: RunningJob,
-  { order, to }: { order: RelayOrder; to: RelayDestination },
+  { order, to }: { order: RelayRequest; to: RelayDestination },
 ): RelayedJob {
   const { maxHops } = settings.outbound;
   const hops = order.hops + 1;

@@ -1,11 +1,11 @@
 /** Messages of the relay protocol. Types only. */
-import type { RelayedShape } from '../../core/job/relay-request.ts';
+import type { RelayedJobOptions } from '../../core/job/relay-request.ts';
 
 export interface RelayedJob {
   readonly queue: string;
   /** JSON. */
   readonly data: string;
-  readonly job: RelayedShape;
+  readonly job: RelayedJobOptions;
   readonly source: string;
   readonly origin: string;
   readonly hops: number;

@@ -7,10 +7,10 @@
 import type { Job } from '../../core/job/job.ts';
 import { ENDED_STATES, isEnded } from '../../core/job/job.ts';
 import type { Prunable, Surplus } from '../../core/lifecycle/prunable.ts';
-import { isBeyond, isSurplus, surplusOf } from '../../core/lifecycle/prunable.ts';
+import { exceedsKeep, hasSurplus, surplusOf } from '../../core/lifecycle/prunable.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { Keep } from '../../core/settings/settings.ts';
-import type { Held } from '../../core/statistics/storage.ts';
+import type { StoredSize } from '../../core/statistics/storage.ts';
 import type { Attachments } from '../../files/attachments/attachments.ts';
 import type { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import type { Home } from '../home.ts';
@@ -29,7 +29,7 @@ export interface FileRetentionOptions {
 const STEP = 100;
 /** Jobs whose files one read measures. */
 const MAX_MEASURED = 500;
-const NONE: Held = { count: 0, bytes: 0 };
+const NONE: StoredSize = { count: 0, bytes: 0 };
 
 interface Limit {
   readonly queue: string;
@@ -54,7 +54,7 @@ export class FileRetention {
   }
 
   /** Returns the size of one job's files. */
-  async held(id: string, kind: FileKind): Promise<Held> {
+  async held(id: string, kind: FileKind): Promise<StoredSize> {
     const { home, attachments } = this.#options;
     if (kind === 'logs') return logsOf(home, id);
     const files = await attachments.list(id);
@@ -88,7 +88,7 @@ export class FileRetention {
         if (isLimited(limit.keep)) found.push({ queue, kind, ...(await this.#surplus(limit, now)) });
       }
     }
-    return found.filter(isSurplus);
+    return found.filter(hasSurplus);
   }
 
   async #surplus({ queue, kind, keep }: Limit, now: number): Promise<Surplus> {
@@ -112,7 +112,7 @@ export class FileRetention {
     for (const job of jobs) {
       const endedAt = job.endedAt ?? 0;
       const isOld = keep.ms !== null && endedAt < now - keep.ms;
-      if (!isOld && !isBeyond(this.#options.kept.of(queue)?.[kind] ?? NONE, keep)) return false;
+      if (!isOld && !exceedsKeep(this.#options.kept.of(queue)?.[kind] ?? NONE, keep)) return false;
       this.#options.kept.change(queue, kind, await this.#remove(job, kind), -1);
       // The next step starts with jobs that ended at the same time; after a step full of them, with later ones.
       this.#endedUpTo.set(key, endedAt > from ? endedAt : endedAt + (job === jobs.at(-1) ? 1 : 0));
@@ -129,7 +129,7 @@ export class FileRetention {
     return found.filter((job): job is Job => job !== null && isEnded(job.state) && job.queue === queue);
   }
 
-  async #remove(job: Job, kind: FileKind): Promise<Held> {
+  async #remove(job: Job, kind: FileKind): Promise<StoredSize> {
     const { home, attachments } = this.#options;
     const held = await this.held(job.id, kind);
     if (kind === 'logs') await removeLogs(home, job.id, job.attempt);

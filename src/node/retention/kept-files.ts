@@ -6,16 +6,16 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Held } from '../../core/statistics/storage.ts';
+import type { StoredSize } from '../../core/statistics/storage.ts';
 import { filesOf } from '../../runner/attempt/attempt-files.ts';
 import type { Home } from '../home.ts';
 import { jobFolder } from '../home.ts';
 
 export const FILE_KINDS = ['logs', 'attachments'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
-export type QueueFiles = Readonly<Record<FileKind, Held>>;
+export type QueueFiles = Readonly<Record<FileKind, StoredSize>>;
 
-const NONE: Held = { count: 0, bytes: 0 };
+const NONE: StoredSize = { count: 0, bytes: 0 };
 
 export class KeptFiles {
   #sums: ReadonlyMap<string, QueueFiles> | null = null;
@@ -34,7 +34,7 @@ export class KeptFiles {
   }
 
   /** Adds, or subtracts with `sign` -1. Does nothing before the first sweep. */
-  change(queue: string, kind: FileKind, by: Held, sign: 1 | -1): void {
+  change(queue: string, kind: FileKind, by: StoredSize, sign: 1 | -1): void {
     if (this.#sums === null) return;
     const sums = new Map(this.#sums);
     countIn(sums, queue, kind, { count: sign * by.count, bytes: sign * by.bytes });
@@ -42,7 +42,7 @@ export class KeptFiles {
   }
 }
 
-export function countIn(sums: Map<string, QueueFiles>, queue: string, kind: FileKind, by: Held): void {
+export function countIn(sums: Map<string, QueueFiles>, queue: string, kind: FileKind, by: StoredSize): void {
   const before = sums.get(queue) ?? { logs: NONE, attachments: NONE };
   const count = Math.max(0, before[kind].count + by.count);
   const bytes = Math.max(0, before[kind].bytes + by.bytes);
@@ -50,7 +50,7 @@ export function countIn(sums: Map<string, QueueFiles>, queue: string, kind: File
 }
 
 /** Returns the size of the logs of all attempts of a job; count 0 for a job without logs. */
-export async function logsOf(home: Home, id: string): Promise<Held> {
+export async function logsOf(home: Home, id: string): Promise<StoredSize> {
   const logs = await logPaths(home, id);
   const found = await Promise.all(logs.map((path) => stat(path).catch(() => null)));
   const sizes = found.flatMap((each) => each?.size ?? []);

@@ -7,12 +7,12 @@
  */
 import { createHash } from 'node:crypto';
 import type { RunningJob } from '../../core/job/job.ts';
-import type { RelayOrder } from '../../core/job/relay-request.ts';
-import { isAddress, orderText, RELAY_QUEUE, readOrder } from '../../core/job/relay-request.ts';
+import type { RelayRequest } from '../../core/job/relay-request.ts';
+import { isAddress, RELAY_QUEUE, readRelayRequest, relayRequestText } from '../../core/job/relay-request.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { NewJob } from '../../core/ports/job-store.ts';
 import { copyJob } from '../../files/attachments/copy-job.ts';
-import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
+import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { intakeOf } from '../queues/queue-intake.ts';
 import { recallRelayed } from '../relay/relay-memory.ts';
 import type { Duplicator } from '../scripts/duplicate.ts';
@@ -34,7 +34,11 @@ interface Plan {
   readonly delayMs: number;
 }
 
-export async function routerAttempt(host: RouterHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
+export async function routerAttempt(
+  host: RouterHost,
+  job: RunningJob,
+  context: AttemptContext,
+): Promise<AttemptOutcome> {
   try {
     const plan = plannedBefore(job) ?? (await planFor(host, job, context));
     if ('kind' in plan) return plan;
@@ -50,7 +54,7 @@ export async function routerAttempt(host: RouterHost, job: RunningJob, context: 
 }
 
 export function routedOf(job: Pick<RunningJob, 'data' | 'tags'>): Routed {
-  const order = readOrder(job.data);
+  const order = readRelayRequest(job.data);
   const src = (order?.data as { src?: unknown } | null | undefined)?.src;
   const source = typeof src === 'string' ? src : (order?.origin ?? '');
   return { source, destination: order?.to ?? '', tags: job.tags };
@@ -61,7 +65,7 @@ function plannedBefore({ checkpoint }: RunningJob): Plan | null {
   return Array.isArray(known?.to) ? (known as Plan) : null;
 }
 
-async function planFor(host: RouterHost, job: RunningJob, context: AttemptContext): Promise<Plan | RunOutcome> {
+async function planFor(host: RouterHost, job: RunningJob, context: AttemptContext): Promise<Plan | AttemptOutcome> {
   const routed = routedOf(job);
   const rule = ruleFor(await host.rules(), routed);
   if (rule.action.kind === 'end') return endedBy(rule, rule.action.as);
@@ -75,12 +79,12 @@ async function planFor(host: RouterHost, job: RunningJob, context: AttemptContex
   return plan;
 }
 
-function endedBy({ name }: RouterRule, as: 'done' | 'failed'): RunOutcome {
+function endedBy({ name }: RouterRule, as: 'done' | 'failed'): AttemptOutcome {
   if (as === 'done') return { kind: 'complete', result: JSON.stringify({ rule: name, to: [], jobs: [] }) };
   return failed('ended', name === 'default' ? 'no rule matches' : `rule ${name} ends it`, true);
 }
 
-function failed(code: string, message: string, isFinal = false): RunOutcome {
+function failed(code: string, message: string, isFinal = false): AttemptOutcome {
   const failure = { group: `router: ${code}`, message, detail: null };
   return { kind: 'fail', failure, ...(isFinal && { final: true }) };
 }
@@ -94,7 +98,7 @@ interface CopyRequest {
 async function copyTo(host: RouterHost, job: RunningJob, { to, index, plan }: CopyRequest): Promise<string> {
   const id = copyId(job.id, index);
   const copy = { id, delayMs: plan.delayMs, tags: job.tags, ...(job.name !== null && { name: job.name }) };
-  const order = readOrder(job.data);
+  const order = readRelayRequest(job.data);
   const wanted = isAddress(to)
     ? await relayJobFor(host, job, { to, order })
     : await localJobFor(host, job, { to, order });
@@ -104,7 +108,7 @@ async function copyTo(host: RouterHost, job: RunningJob, { to, index, plan }: Co
 
 interface Target {
   readonly to: string;
-  readonly order: RelayOrder | null;
+  readonly order: RelayRequest | null;
 }
 
 async function relayJobFor(
@@ -114,7 +118,7 @@ async function relayJobFor(
 ): Promise<Pick<NewJob, 'queue' | 'data'>> {
   const came = await recallRelayed(host.store.records, job.id);
   const { policy, tags } = job;
-  const data = orderText({
+  const data = relayRequestText({
     to,
     data: dataOf(job, order, to),
     job: { policy, tags, ...order?.job },
@@ -141,7 +145,7 @@ async function localJobFor(
 }
 
 /** An RQ message gets its new destination; other data are unchanged. */
-function dataOf(job: RunningJob, order: RelayOrder | null, dest: string): unknown {
+function dataOf(job: RunningJob, order: RelayRequest | null, dest: string): unknown {
   if (order === null) return JSON.parse(job.data) as unknown;
   const { data } = order;
   return typeof data === 'object' && data !== null && 'dest' in data ? { ...data, dest } : data;

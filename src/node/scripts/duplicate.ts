@@ -6,7 +6,7 @@
  */
 
 import type { RunningJob } from '../../core/job/job.ts';
-import { isAddress, orderText, RELAY_QUEUE, readOrder } from '../../core/job/relay-request.ts';
+import { isAddress, RELAY_QUEUE, readRelayRequest, relayRequestText } from '../../core/job/relay-request.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { checkQueueName } from '../../core/settings/settings-input.ts';
 import type { Attachments } from '../../files/attachments/attachments.ts';
@@ -78,8 +78,8 @@ async function relayDataFor(
   const { policy, tags, name } = job;
   const came = await recallRelayed(host.store.records, job.id);
   const message: unknown = JSON.parse(data);
-  const rq = readOrder(data);
-  return orderText({
+  const rq = readRelayRequest(data);
+  return relayRequestText({
     to,
     data: message,
     job: { policy, tags, ...(name !== null && { name }) },

@@ -12,7 +12,7 @@ import type { Attachments } from '../../files/attachments/attachments.ts';
 import type { Blobs } from '../../files/blobs/blobs.ts';
 import { checkAttachmentName } from '../../files/outputs/attachment-name.ts';
 import type { RefusedOutput } from '../../files/outputs/list-outputs.ts';
-import type { Said } from '../../runner/protocol/reports.ts';
+import type { Reports } from '../../runner/protocol/reports.ts';
 import { OUT, workdirOf } from './workdir.ts';
 
 export interface OutputHost {
@@ -22,7 +22,7 @@ export interface OutputHost {
 
 export interface OutputSource {
   readonly folder: string;
-  readonly reports: Said;
+  readonly reports: Reports;
 }
 
 const RESULT_NAME = 'result.json';
@@ -48,7 +48,7 @@ export async function storeOutputs(
 }
 
 /** Most attempts have no outputs. */
-function hasNone(work: string, { attachments, result }: Said): boolean {
+function hasNone(work: string, { attachments, result }: Reports): boolean {
   if (attachments.length > 0 || (result !== null && isLargeResult(result))) return false;
   try {
     return readdirSync(join(work, OUT)).length === 0;

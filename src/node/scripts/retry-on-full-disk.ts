@@ -1,7 +1,7 @@
 /** Repeats a step of a script's end while the disk is full: an ended script must not count as failed for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../core/ports/errors.ts';
-import { isNoRoom } from '../../runner/log/disk-watch.ts';
+import { isDiskFullError } from '../../runner/log/disk-watch.ts';
 
 const RETRY_MS = 1_000;
 
@@ -28,4 +28,4 @@ export async function retryOnFullDisk<T>(step: () => T | Promise<T>, options: Fu
 }
 
 const isFull = (error: unknown): boolean =>
-  error instanceof LonghaulError ? error.code === 'store-full' : isNoRoom(error);
+  error instanceof LonghaulError ? error.code === 'store-full' : isDiskFullError(error);

@@ -69,7 +69,7 @@ export class RunningScripts {
 async function applyPause({ attempt, context }: RunningScript, isPaused: boolean): Promise<void> {
   const record = await readAttemptRecord(attempt.folder);
   const wasPaused = record !== null && record.pausedAt !== null;
-  context.standStill(isPaused);
+  context.pauseLimits(isPaused);
   if (isPaused === wasPaused) return;
   if (isPaused) {
     await notePause(attempt.folder, true);

@@ -1,14 +1,14 @@
 /** Every RQ_ variable by value, and its LONGHAUL_ variable. */
 import { expect, test } from 'vitest';
 import type { RunningJob } from '../../core/job/job.ts';
-import { born, claimed } from '../../core/lifecycle/lifecycle.ts';
+import { claimed, created } from '../../core/lifecycle/lifecycle.ts';
 import { DEFAULT_SETTINGS } from '../../core/settings/settings.ts';
 import { nodeSettings } from '../node-settings.ts';
 import { scriptEnvironment } from './script-environment.ts';
 
 function aRunningJob(data: unknown): RunningJob {
   const input = { id: '20091109.0558', queue: 'test', data: JSON.stringify(data), name: 'n' };
-  const { job } = born(input, { now: 1, seq: 1, settings: DEFAULT_SETTINGS });
+  const { job } = created(input, { now: 1, seq: 1, settings: DEFAULT_SETTINGS });
   return claimed({ ...job, resends: 3 }, { now: 2, token: 77, worker: 'w', leaseMs: 1 }).job as RunningJob;
 }
 

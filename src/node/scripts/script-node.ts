@@ -10,7 +10,7 @@ import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { Attachments } from '../../files/attachments/attachments.ts';
 import type { Blobs } from '../../files/blobs/blobs.ts';
-import { putDeadline } from '../../runner/attempt/deadline.ts';
+import { writeDeadline } from '../../runner/attempt/deadline.ts';
 import { FolderWatch } from '../../runner/attempt/folder-watch.ts';
 import type { Runner } from '../../runner/open-runner.ts';
 import { openRunner } from '../../runner/open-runner.ts';
@@ -25,7 +25,7 @@ import { storeIdentity } from '../../worker/outcome/store-identity.ts';
 import { Copies } from '../cluster/copies.ts';
 import { sharedFiles } from '../cluster/file-fetcher.ts';
 import type { Membership } from '../cluster/membership.ts';
-import type { NodeNews, NodeOptions } from '../open-node.ts';
+import type { NodeEvent, NodeOptions } from '../open-node.ts';
 import type { QueueDefinition } from '../queues/queue-folder.ts';
 import { readQueueFolder } from '../queues/queue-folder.ts';
 import { recordProblem } from '../queues/queue-problem.ts';
@@ -172,7 +172,7 @@ export class ScriptNode {
     await this.#queueRunners.leave(absenceMs);
     // After the leases are extended: a deadline that passes too early is better than two copies.
     if (this.#options.store.isShared)
-      for (const folder of this.#scripts.running.folders()) putDeadline(folder, absenceMs);
+      for (const folder of this.#scripts.running.folders()) writeDeadline(folder, absenceMs);
     await this.#runner.stop();
     this.#settings.close();
     await this.blobs.close();
@@ -224,7 +224,7 @@ export class ScriptNode {
       store,
       queues: [queue],
       concurrency,
-      mostConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
+      maxConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
       own,
       run: (job, context) => runScript(this.#scripts, job, context),
       settingsFor: (name) => withKillTime(this.#settings.at(name)),
@@ -232,7 +232,7 @@ export class ScriptNode {
       pid,
       journalPath: home.journal,
       storeIdentity: () => storeIdentity(store.records),
-      saysStarted: true,
+      reportsStart: true,
       ...this.#capacity,
       random: Math.random,
       newId: this.#member.newId,
@@ -286,8 +286,8 @@ export class ScriptNode {
     };
   }
 
-  #emit(event: NodeNews): void {
-    this.#options.onNews?.(event);
+  #emit(event: NodeEvent): void {
+    this.#options.onEvent?.(event);
   }
 }
 

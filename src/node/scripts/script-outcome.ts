@@ -3,14 +3,14 @@ import { groupOfMessage } from '../../core/job/failure.ts';
 import type { Failure } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import type { AttemptEnd } from '../../runner/attempt/attempt.ts';
-import type { Ending } from '../../runner/attempt/outcome.ts';
-import { endingOf } from '../../runner/attempt/outcome.ts';
-import type { RunOutcome } from '../../worker/attempt/run-outcome.ts';
+import type { ScriptOutcome } from '../../runner/attempt/outcome.ts';
+import { scriptOutcomeOf } from '../../runner/attempt/outcome.ts';
+import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { isLargeResult, LARGE_RESULT } from './outputs.ts';
 
-export function scriptOutcome(end: AttemptEnd, settings: QueueSettings): RunOutcome {
+export function scriptOutcome(end: AttemptEnd, settings: QueueSettings): AttemptOutcome {
   if (end.exit === null) return { kind: 'crash', reason: end.isOverdue ? 'its deadline passed' : 'its shim was lost' };
-  const ending = endingOf(end.said, end.exit, settings.handshake);
+  const ending = scriptOutcomeOf(end.said, end.exit, settings.handshake);
   switch (ending.kind) {
     case 'done':
       return { kind: 'complete', result: resultOf(end.said.result, ending.status) };
@@ -29,12 +29,12 @@ function resultOf(result: string | null, status: string | null): string {
   return status === null ? 'null' : JSON.stringify({ status });
 }
 
-function failureOf(end: AttemptEnd, ending: Ending & { kind: 'err' }): Failure {
+function failureOf(end: AttemptEnd, ending: ScriptOutcome & { kind: 'err' }): Failure {
   const message = ending.status === null || ending.status === '' ? exitText(end) : ending.status;
   return { group: end.said.group ?? groupOf(end, ending), message, detail: exitText(end) };
 }
 
-function groupOf({ exit, oom }: AttemptEnd, { because, status }: Ending & { kind: 'err' }): string {
+function groupOf({ exit, oom }: AttemptEnd, { because, status }: ScriptOutcome & { kind: 'err' }): string {
   if (because === 'said') return groupOfMessage(status === null || status === '' ? 'err' : status);
   if (because === 'silent') return 'no completion';
   if (oom === 'likely') return 'out of memory';

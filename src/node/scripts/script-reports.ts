@@ -6,9 +6,9 @@
  */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Phase } from '../../core/job/phase.ts';
-import { withWords } from '../../core/job/phase.ts';
+import { withPhaseOf } from '../../core/job/phase.ts';
 import type { Attempt, WatchOptions } from '../../runner/attempt/attempt.ts';
-import type { Heard, SaidBatch } from '../../runner/protocol/report-reader.ts';
+import type { ReportBatch, ReportedVerb } from '../../runner/protocol/report-reader.ts';
 import type { AttemptContext } from '../../worker/attempt/run-outcome.ts';
 import { notePhases, readAttemptRecord } from '../attempts/attempt-record.ts';
 import { attemptFolder } from '../home.ts';
@@ -25,7 +25,7 @@ export function watchOptionsFor(host: ScriptHost, job: RunningJob, context: Atte
     listener: {
       onStarted: (record) => context.started(record.script?.pid ?? record.shim.pid),
       onOutput: () => context.alive(),
-      onSaid: async (batch) => {
+      onReports: async (batch) => {
         const attempt = find();
         context.alive();
         for (const each of batch.heard) await handle(host, { job, context, attempt, batch }, each);
@@ -42,14 +42,14 @@ interface ReportSource {
   readonly job: RunningJob;
   readonly context: AttemptContext;
   readonly attempt: Attempt | undefined;
-  readonly batch: SaidBatch;
+  readonly batch: ReportBatch;
 }
 
 /** Handles the verbs that need an immediate effect. Completions wait for the end. */
 async function handle(
   host: ScriptHost,
   { job, context, attempt, batch }: ReportSource,
-  { verb, at }: Heard,
+  { verb, at }: ReportedVerb,
 ): Promise<void> {
   switch (verb.kind) {
     case 'dup':
@@ -85,12 +85,12 @@ class PhaseRecorder {
     this.#folder = folder;
   }
 
-  async record({ heard }: SaidBatch): Promise<void> {
+  async record({ heard }: ReportBatch): Promise<void> {
     const texts = heard.flatMap(({ verb }) => (verb.kind === 'run' || verb.kind === 'progress' ? [verb.text] : []));
     if (texts.length === 0) return;
     const before = this.#phases ?? (await readAttemptRecord(this.#folder))?.phases ?? [];
     const now = Date.now();
-    this.#phases = texts.reduce((phases, each) => withWords(phases, each, now), before);
+    this.#phases = texts.reduce((phases, each) => withPhaseOf(phases, each, now), before);
     if (this.#phases !== before) notePhases(this.#folder, this.#phases);
   }
 }

@@ -7,9 +7,9 @@
  */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Attempt } from '../../runner/attempt/attempt.ts';
-import { putDeadline } from '../../runner/attempt/deadline.ts';
-import type { Said } from '../../runner/protocol/reports.ts';
-import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
+import { writeDeadline } from '../../runner/attempt/deadline.ts';
+import type { Reports } from '../../runner/protocol/reports.ts';
+import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
 import { type EndFacts, noteEnd, readAttemptRecord } from '../attempts/attempt-record.ts';
 import { attemptFolder } from '../home.ts';
@@ -22,7 +22,7 @@ import { watchOptionsFor } from './script-reports.ts';
 import { type StartResult, startScript } from './script-start.ts';
 import { removeWorkdir } from './workdir.ts';
 
-export async function runScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
+export async function runScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<AttemptOutcome> {
   const isNew = !host.registry.has(job);
   const started = isNew ? await startScript(host, job, context) : await adoptScript(host, job, context);
   if ('outcome' in started) return started.outcome;
@@ -90,7 +90,7 @@ function extendDeadline(attempt: Attempt, job: RunningJob, context: AttemptConte
     // Measured before the call: the store's lease begins after it.
     const askedAt = performance.now();
     context.heartbeatNow().then(
-      () => putDeadline(attempt.folder, job.lease.ms - (performance.now() - askedAt)),
+      () => writeDeadline(attempt.folder, job.lease.ms - (performance.now() - askedAt)),
       () => undefined,
     );
   }, job.lease.ms / 4).unref();
@@ -98,7 +98,7 @@ function extendDeadline(attempt: Attempt, job: RunningJob, context: AttemptConte
 }
 
 /** Stores a final progress that neither the result nor the failure contains. Useless after a lost lease. */
-async function keepFinalProgress({ progress, status, result }: Said, context: AttemptContext): Promise<void> {
+async function keepFinalProgress({ progress, status, result }: Reports, context: AttemptContext): Promise<void> {
   if (progress === null && (status === null || result === null)) return;
   await context.progressNow(progress?.percent ?? null, status).catch(() => undefined);
 }
@@ -112,7 +112,7 @@ async function finish(
   host: ScriptHost,
   { job, context, attempt }: Pick<RunningScript, 'job' | 'context' | 'attempt'>,
   facts: Omit<EndFacts, 'refused' | 'logGaps'>,
-): Promise<RunOutcome> {
+): Promise<AttemptOutcome> {
   const { end, stopped } = facts;
   const { signal } = context;
   const folder = attemptFolder(host.home, job.id, job.attempt);

@@ -10,9 +10,9 @@ import type { Failure, RunningJob } from '../../core/job/job.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { parentsOf } from '../../files/attachments/parents.ts';
 import type { Attempt } from '../../runner/attempt/attempt.ts';
-import { putDeadline } from '../../runner/attempt/deadline.ts';
-import type { Order } from '../../runner/attempt/start-request.ts';
-import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
+import { writeDeadline } from '../../runner/attempt/deadline.ts';
+import type { StartRequest } from '../../runner/attempt/start-request.ts';
+import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { noteStart } from '../attempts/attempt-record.ts';
 import { attemptFolder } from '../home.ts';
 import { checkScript } from './check-script.ts';
@@ -26,7 +26,7 @@ import { watchOptionsFor } from './script-reports.ts';
 import { saveSecrets } from './secrets.ts';
 import { changeOwner, createFolders, fillWorkdir, type WorkdirContents } from './workdir.ts';
 
-export type StartResult = { readonly attempt: Attempt } | { readonly outcome: RunOutcome };
+export type StartResult = { readonly attempt: Attempt } | { readonly outcome: AttemptOutcome };
 
 /** The disk is full, or the machine cannot start another process: this may pass. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
@@ -59,7 +59,7 @@ async function prepare(
   host: ScriptHost,
   job: RunningJob,
   context: AttemptContext,
-): Promise<Order | string | MissingFiles> {
+): Promise<StartRequest | string | MissingFiles> {
   const settings = host.settingsFor(job.queue);
   const folder = attemptFolder(host.home, job.id, job.attempt);
   // Concurrently with the read of the store: without a registry entry, unused directories belong to no attempt.
@@ -79,7 +79,7 @@ async function prepare(
   const stage: WorkdirContents['stage'] = (given, into) => host.attachments.stage(given, into, settings.stage);
   const work = await fillWorkdir(folder, job, { files, stage, parents: () => parentsOf(host.store, job) });
   if (user !== null) await changeOwner(work, { user, home: host.home, id: job.id });
-  if (host.store.isShared) putDeadline(folder, job.lease.ms);
+  if (host.store.isShared) writeDeadline(folder, job.lease.ms);
   await saveSecrets(folder, Object.values(host.secretsOf(job.queue)));
   return { ...orderFor(host, job, { folder, work, program }), ...(user !== null && { user }) };
 }
@@ -128,7 +128,7 @@ interface StartPlan {
   readonly program: Program;
 }
 
-function orderFor(host: ScriptHost, job: RunningJob, { folder, work, program }: StartPlan): Order {
+function orderFor(host: ScriptHost, job: RunningJob, { folder, work, program }: StartPlan): StartRequest {
   const settings = host.settingsFor(job.queue);
   const { node, version, inherited } = host;
   const { argv, command } = program;

@@ -6,11 +6,11 @@
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { DEFAULT_SETTINGS } from '../../core/settings/settings.ts';
 import { DAY_MS } from '../../core/statistics/histogram.ts';
-import type { Hook } from '../../core/webhooks/webhook.ts';
-import { HOOKS_QUEUE } from '../../core/webhooks/webhook.ts';
+import type { Webhook } from '../../core/webhooks/webhook.ts';
+import { WEBHOOKS_QUEUE } from '../../core/webhooks/webhook.ts';
 import { destinationsOf } from '../../outbound/destinations.ts';
 import { openOutbound } from '../../outbound/outbound.ts';
-import { refusedBySight } from '../../outbound/outbound-address.ts';
+import { refuseLiteralAddress } from '../../outbound/outbound-address.ts';
 import { storeIdentity } from '../../worker/outcome/store-identity.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import type { SystemQueueParts } from '../queues/system-queue.ts';
@@ -25,9 +25,9 @@ export interface WebhookParts extends SystemQueueParts {
   outputAt(job: { readonly id: string; readonly attempt: number }): Promise<number | null>;
 }
 
-export interface Hooks {
+export interface Webhooks {
   /** Returns why addresses would not be called, as far as that is known before a call, by index. */
-  problems(hooks: readonly Hook[]): readonly { readonly place: number; readonly message: string }[];
+  problems(hooks: readonly Webhook[]): readonly { readonly place: number; readonly message: string }[];
   stop(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ const WEBHOOK_DEFAULTS: Partial<QueueSettings> = {
   },
 };
 
-export async function openWebhooks(parts: WebhookParts): Promise<Hooks> {
+export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const { store, settings, home } = parts;
   const destinations = () => destinationsOf(settings.outbound.allow);
   const outbound = openOutbound(destinations);
@@ -58,7 +58,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Hooks> {
     now: Date.now,
   };
   const systemQueue = new SystemQueue(parts, {
-    queue: HOOKS_QUEUE,
+    queue: WEBHOOKS_QUEUE,
     defaults: WEBHOOK_DEFAULTS,
     run: (job, context) => webhookAttempt(host, job, context),
   });
@@ -67,7 +67,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Hooks> {
   return {
     problems: (hooks) =>
       hooks.flatMap(({ url }, place) => {
-        const refused = refusedBySight(new URL(url), destinations());
+        const refused = refuseLiteralAddress(new URL(url), destinations());
         return refused === null ? [] : [{ place, message: refused.message }];
       }),
     async stop() {

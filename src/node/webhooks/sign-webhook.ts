@@ -19,8 +19,8 @@ const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(PREFIX.length
  * Returns the id of a call for the receiver: the same for every try, and unique to the store. It has no dots, since
  * dots separate the signed parts.
  */
-export function webhookId(hookJob: string, store: string): string {
-  return `msg_${createHash('sha256').update(`${store} ${hookJob}`).digest('hex').slice(0, 32)}`;
+export function webhookId(webhookJob: string, store: string): string {
+  return `msg_${createHash('sha256').update(`${store} ${webhookJob}`).digest('hex').slice(0, 32)}`;
 }
 
 export interface Signed {

@@ -8,10 +8,10 @@
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { DAY_MS } from '../../core/statistics/histogram.ts';
-import type { HookOrder } from '../../core/webhooks/webhook.ts';
+import type { WebhookRequest } from '../../core/webhooks/webhook.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import type { OutboundCall, OutboundCode } from '../../outbound/outbound-call.ts';
-import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
+import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import { rqForm, rqMessageText } from './rq-webhook.ts';
 import { signedHeaders, webhookId } from './sign-webhook.ts';
@@ -54,7 +54,11 @@ class WebhookFailure extends Error {
   }
 }
 
-export async function webhookAttempt(host: WebhookHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
+export async function webhookAttempt(
+  host: WebhookHost,
+  job: RunningJob,
+  context: AttemptContext,
+): Promise<AttemptOutcome> {
   const order = readWebhookRequest(job);
   if (order === null) return failed(job, new WebhookFailure('no-hook', 'it was not added by a webhook'));
   const body = job.checkpoint ?? (await bodyOf(host, order));
@@ -70,21 +74,21 @@ export async function webhookAttempt(host: WebhookHost, job: RunningJob, context
 }
 
 /** An event older than a day is no longer delivered. */
-function failed({ createdAt, lease }: RunningJob, error: WebhookFailure): RunOutcome {
+function failed({ createdAt, lease }: RunningJob, error: WebhookFailure): AttemptOutcome {
   const isOver = error.isFinal || lease.claimedAt - createdAt >= DAY_MS;
   const failure = { group: `hook: ${error.code}`, message: error.message, detail: null };
   const { delayMs } = error;
   return { kind: 'fail', failure, ...(isOver && { final: true }), ...(delayMs !== undefined && { delayMs }) };
 }
 
-async function bodyOf({ store, settings }: WebhookHost, order: HookOrder): Promise<string> {
+async function bodyOf({ store, settings }: WebhookHost, order: WebhookRequest): Promise<string> {
   const [about = null] = await store.jobs.find([order.job]);
   return order.format === 'rq' ? rqMessageText(order, about, settings) : webhookBody(order, about, settings);
 }
 
 interface WebhookCall {
   readonly job: RunningJob;
-  readonly order: HookOrder;
+  readonly order: WebhookRequest;
   readonly body: string;
   readonly context: AttemptContext;
 }

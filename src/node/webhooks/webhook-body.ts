@@ -5,17 +5,17 @@
 
 import type { Job } from '../../core/job/job.ts';
 import { isEnded } from '../../core/job/job.ts';
-import type { HookOrder } from '../../core/webhooks/webhook.ts';
-import { HOOK_ID_PREFIX, HOOKS_QUEUE } from '../../core/webhooks/webhook.ts';
+import type { WebhookRequest } from '../../core/webhooks/webhook.ts';
+import { WEBHOOK_ID_PREFIX, WEBHOOKS_QUEUE } from '../../core/webhooks/webhook.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import { addressOf } from '../scripts/script-environment.ts';
 
 /** Returns the call that a job of the queue `hooks` stands for; null for a job that no webhook added. */
-export function readWebhookRequest({ id, queue, data }: Pick<Job, 'id' | 'queue' | 'data'>): HookOrder | null {
-  return queue === HOOKS_QUEUE && id.startsWith(HOOK_ID_PREFIX) ? (JSON.parse(data) as HookOrder) : null;
+export function readWebhookRequest({ id, queue, data }: Pick<Job, 'id' | 'queue' | 'data'>): WebhookRequest | null {
+  return queue === WEBHOOKS_QUEUE && id.startsWith(WEBHOOK_ID_PREFIX) ? (JSON.parse(data) as WebhookRequest) : null;
 }
 
-export function webhookBody(order: HookOrder, job: Job | null, settings: NodeSettings): string {
+export function webhookBody(order: WebhookRequest, job: Job | null, settings: NodeSettings): string {
   const { event, job: id, queue, attempt, at, percent } = order;
   return JSON.stringify({
     type: `job.${event}`,
@@ -33,7 +33,7 @@ export function webhookBody(order: HookOrder, job: Job | null, settings: NodeSet
 }
 
 /** Whether the job is still in the state that the event reports. */
-function isUnchanged({ event, at, attempt }: HookOrder, job: Job | null): job is Job {
+function isUnchanged({ event, at, attempt }: WebhookRequest, job: Job | null): job is Job {
   if (job === null || job.attempt !== attempt) return false;
   return isEnded(job.state) ? job.state === event && job.endedAt === at : job.state === 'running';
 }

@@ -11,8 +11,8 @@ import { isRunning } from '../../core/job/job.ts';
 import type { NewJob } from '../../core/ports/job-store.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { DAY_MS } from '../../core/statistics/histogram.ts';
-import type { Hook } from '../../core/webhooks/webhook.ts';
-import { hookJob, hooksOf, onceId } from '../../core/webhooks/webhook.ts';
+import type { Webhook } from '../../core/webhooks/webhook.ts';
+import { onceEventId, webhookJob, webhooksOf } from '../../core/webhooks/webhook.ts';
 import { expectationOf } from '../../wire/expected-end.ts';
 import type { UsualRun } from '../../wire/usual-run.ts';
 import { usualRun } from '../../wire/usual-run.ts';
@@ -84,16 +84,16 @@ class WebhookWatch {
   /** Returns the ids that were reported for this job, now or before. */
   async #check(job: RunningJob): Promise<readonly string[]> {
     const { settings } = await this.#queue(job.queue);
-    const wanted = hooksOf(job, settings).flatMap((hook, index) =>
+    const wanted = webhooksOf(job, settings).flatMap((hook, index) =>
       (['silent', 'slow'] as const)
         .filter((event) => hook.on.includes(event))
-        .map((event) => ({ hook, event, id: onceId(job, event, index) })),
+        .map((event) => ({ hook, event, id: onceEventId(job, event, index) })),
     );
     const reported: string[] = [];
     for (const { hook, event, id } of wanted) {
       const isKnown = this.#reported.has(id);
       if (!isKnown && !(await this.#applies(event, job, hook))) continue;
-      if (!isKnown) await this.#add(hookJob(job, hook, { event, at: Date.now() }, id));
+      if (!isKnown) await this.#add(webhookJob(job, hook, { event, at: Date.now() }, id));
       reported.push(id);
     }
     return reported;
@@ -105,7 +105,7 @@ class WebhookWatch {
     return known;
   }
 
-  async #applies(event: WatchedEvent, job: RunningJob, hook: Hook): Promise<boolean> {
+  async #applies(event: WatchedEvent, job: RunningJob, hook: Webhook): Promise<boolean> {
     const facts = await this.#queue(job.queue);
     if (event === 'silent')
       return (await this.#silentMs(job, facts.settings)) >= (hook.silentMs ?? Number.POSITIVE_INFINITY);

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bootIdentity, isAlive } from '../process-tree/process-stat.ts';
 import { listProcesses } from '../process-tree/process-survey.ts';
 import { placesOf } from '../process-tree/process-traces.ts';
-import { type Exit, filesOf, type PidRecord, parsePid, readExit, readIfThere, WITHDRAWN } from './attempt-files.ts';
+import { type Exit, filesOf, type PidRecord, parsePid, readExit, readIfExists, WITHDRAWN } from './attempt-files.ts';
 
 export type Adoption =
   | { readonly state: 'running'; readonly record: PidRecord }
@@ -32,7 +32,7 @@ const POLL_MS = 20;
 export async function adopt(folder: string): Promise<Adoption> {
   if (withdraw(folder)) return { state: 'never-started' };
   for (const until = performance.now() + RECORD_WAIT_MS; ; await sleep(POLL_MS)) {
-    const text = readIfThere(filesOf(folder).pid) ?? '';
+    const text = readIfExists(filesOf(folder).pid) ?? '';
     if (text === WITHDRAWN) return { state: 'never-started' };
     const record = parsePid(text);
     if (record) return decide(folder, record);
@@ -64,7 +64,7 @@ export function decide(folder: string, record: PidRecord): Adoption {
 
 /** The shim may have written its line between our read of the file and our walk over the processes. */
 function decideAgain(folder: string): Adoption {
-  const record = parsePid(readIfThere(filesOf(folder).pid) ?? '');
+  const record = parsePid(readIfExists(filesOf(folder).pid) ?? '');
   return record ? decide(folder, record) : { state: 'died', record: null };
 }
 

@@ -115,11 +115,11 @@ function parseTimes(line: string): number {
 
 const wholeLines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-export const readPid = (folder: string): PidRecord | null => parsePid(readIfThere(filesOf(folder).pid) ?? '');
+export const readPid = (folder: string): PidRecord | null => parsePid(readIfExists(filesOf(folder).pid) ?? '');
 
 /** Returns null until the file is complete. */
 export function readExit(folder: string): Exit | null {
-  const text = readIfThere(filesOf(folder).exit);
+  const text = readIfExists(filesOf(folder).exit);
   return text === null ? null : parseExit(text);
 }
 
@@ -127,6 +127,6 @@ export function readExit(folder: string): Exit | null {
  * Returns null when the file does not exist. The stat comes first because 1,000 running attempts are polled every
  * second.
  */
-export function readIfThere(path: string): string | null {
+export function readIfExists(path: string): string | null {
   return statSync(path, { throwIfNoEntry: false }) === undefined ? null : readFileSync(path, 'utf8');
 }

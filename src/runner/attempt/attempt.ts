@@ -7,9 +7,9 @@ import type { DiskObserver } from '../log/disk-watch.ts';
 import type { LogGaps } from '../log/log-gaps.ts';
 import type { LogState } from '../log/log-monitor.ts';
 import type { ListedProcess } from '../process-tree/process-list.ts';
-import type { Terminated } from '../process-tree/terminate.ts';
-import type { SaidBatch } from '../protocol/report-reader.ts';
-import type { Said } from '../protocol/reports.ts';
+import type { TerminateResult } from '../process-tree/terminate.ts';
+import type { ReportBatch } from '../protocol/report-reader.ts';
+import type { Reports } from '../protocol/reports.ts';
 import type { Exit, PidRecord } from './attempt-files.ts';
 import type { Usage } from './usage.ts';
 
@@ -17,7 +17,7 @@ export interface AttemptListener {
   /** Called when the process of the script is known. Not called for an attempt that ended before the first poll. */
   onStarted?(record: PidRecord): void;
   /** Called with new reports. The returned promise is awaited before the next batch is read, and before the end. */
-  onSaid?(batch: SaidBatch): void | Promise<void>;
+  onReports?(batch: ReportBatch): void | Promise<void>;
   /** Called when the log has grown or was cut. */
   onOutput?(log: LogState): void;
 }
@@ -52,7 +52,7 @@ export interface Attempt {
   /** The processes of the attempt; null until the shim has written them, a few ms after the start. */
   readonly pids: PidRecord | null;
   /** What the script has reported on fd 3 so far. */
-  readonly said: Said;
+  readonly said: Reports;
   readonly log: LogState;
   /** Periods in which the disk was full, so output may be missing. */
   readonly logGaps: Pick<LogGaps, 'all' | 'mark'>;
@@ -67,7 +67,7 @@ export interface Attempt {
   /** Records that all reports before this offset were processed, so that an adopter does not deliver them again. */
   heard(offset: number): void;
   /** Terminates every process that belongs to the attempt, also after its end. */
-  terminate(options: { readonly graceMs: number }): Promise<Terminated>;
+  terminate(options: { readonly graceMs: number }): Promise<TerminateResult>;
   /** Stops every process of the attempt with SIGSTOP. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -81,7 +81,7 @@ export type Oom = 'no' | 'likely' | 'unknown';
 export interface AttemptEnd {
   /** Null when the shim or the machine died before the exit status was written. */
   readonly exit: Exit | null;
-  readonly said: Said;
+  readonly said: Reports;
   readonly usage: Usage;
   readonly oom: Oom;
   /** The deadline passed, and deadline.sh ended the attempt. */

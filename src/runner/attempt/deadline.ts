@@ -10,7 +10,7 @@ import { filesOf } from './attempt-files.ts';
 /**
  * Sets the deadline to `inMs` from now, rounded down to a second: ending early is better than two overlapping attempts.
  */
-export function putDeadline(folder: string, inMs: number): void {
+export function writeDeadline(folder: string, inMs: number): void {
   const { deadline } = filesOf(folder);
   const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
   writeFileSync(`${deadline}.new`, `${Math.floor(uptime + inMs / 1000)}\n`, { mode: 0o600 });

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from '../protocol/parse-verb.ts';
 import { addReport, NO_REPORTS } from '../protocol/reports.ts';
-import { endingOf, type Handshake } from './outcome.ts';
+import { type Handshake, scriptOutcomeOf } from './outcome.ts';
 
 function ended(lines: readonly string[], status = 0, handshake: Handshake = 'required') {
   const said = lines.map(parseVerb).reduce(addReport, NO_REPORTS);
-  return endingOf(said, { status }, handshake);
+  return scriptOutcomeOf(said, { status }, handshake);
 }
 
 const improperly = (completion: string, status: number) =>

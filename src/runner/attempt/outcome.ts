@@ -6,12 +6,12 @@
  * (`required`).
  */
 
-import type { Completion, Said } from '../protocol/reports.ts';
+import type { Completion, Reports } from '../protocol/reports.ts';
 import type { Exit } from './attempt-files.ts';
 
 export type Handshake = 'optional' | 'required';
 
-export type Ending =
+export type ScriptOutcome =
   | { readonly kind: 'done'; readonly status: string | null }
   /** The status text is the address that the job was relayed to. */
   | { readonly kind: 'relayed'; readonly status: string | null; readonly address: string }
@@ -25,7 +25,7 @@ export type Ending =
 export type ErrReason = 'said' | 'exit' | 'silent';
 
 /** Returns the outcome of a script. */
-export function endingOf(said: Said, exit: Pick<Exit, 'status'>, handshake: Handshake): Ending {
+export function scriptOutcomeOf(said: Reports, exit: Pick<Exit, 'status'>, handshake: Handshake): ScriptOutcome {
   const { completion, status } = said;
   if (completion?.kind === 'err') return { kind: 'err', status, because: 'said' };
   if (exit.status !== 0) {
@@ -40,7 +40,7 @@ export function endingOf(said: Said, exit: Pick<Exit, 'status'>, handshake: Hand
   return handshake === 'optional' ? { kind: 'done', status } : { kind: 'err', status, because: 'silent' };
 }
 
-function completed(completion: Completion, status: string | null): Ending {
+function completed(completion: Completion, status: string | null): ScriptOutcome {
   switch (completion.kind) {
     case 'done':
       return { kind: 'done', status };

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Order, toShimInput } from './start-request.ts';
+import { type StartRequest, toShimInput } from './start-request.ts';
 
 const host = {
   tools: { setsid: '/b/setsid', nice: '/b/nice', setpriv: '/b/setpriv', env: '/b/env' },
   boot: 'B',
   cgroup: null,
 };
-const aRequest = (more: Partial<Order> = {}): Order => ({
+const aRequest = (more: Partial<StartRequest> = {}): StartRequest => ({
   folder: '/f',
   cwd: '/f/work',
   argv: ['/q/script', '-rf', '$(id)'],
@@ -60,7 +60,7 @@ set -- '/f' '/dev/null' '/f/work' 'B' '' '/b/setsid' '/q/script' '-rf' '$(id)'
     );
   });
 
-  it.each<[string, Partial<Order>]>([
+  it.each<[string, Partial<StartRequest>]>([
     ['folder', { folder: 'f' }],
     ['cwd', { cwd: '' }],
     ['argv[0]', { argv: ['script'] }],

@@ -21,7 +21,7 @@ export interface Limits {
   readonly fileSize?: number;
 }
 
-export interface Order {
+export interface StartRequest {
   /** The attempt directory. It exists and is never used for another attempt. Its path is the mark of the attempt. */
   readonly folder: string;
   /** The working directory of the script. */
@@ -68,7 +68,7 @@ export interface HostFacts {
 const home = dirname(fileURLToPath(new URL('../process/shim.sh', import.meta.url)));
 
 /** Builds the shell text. Its last line starts the attempt, so text that is cut short starts nothing. */
-export function toShimInput(request: Order, { tools, boot, cgroup }: HostFacts): ShimInput {
+export function toShimInput(request: StartRequest, { tools, boot, cgroup }: HostFacts): ShimInput {
   checkRequest(request);
   const { folder, stdin, cwd } = request;
   const { plain, odd } = splitVariables({ ...request.env, [MARK_VARIABLE]: folder });
@@ -84,7 +84,7 @@ export function toShimInput(request: Order, { tools, boot, cgroup }: HostFacts):
 }
 
 /** Splits variables into shell text for those that a shell can pass on, and arguments of `env` for the others. */
-function splitVariables(env: Order['env']): { plain: string; odd: string[] } {
+function splitVariables(env: StartRequest['env']): { plain: string; odd: string[] } {
   let plain = '';
   const odd: string[] = [];
   for (const [name, value] of Object.entries(env)) {
@@ -101,7 +101,7 @@ const MAX_TOTAL_BYTES = 1.75 * 1024 ** 2;
 const MAX_BYTES_PER_UNIT = 3;
 
 /** Reports whether the kernel accepts arguments and environment of this size. */
-export function fitsKernelLimits({ argv, env }: Order): boolean {
+export function fitsKernelLimits({ argv, env }: StartRequest): boolean {
   const parts = [...argv, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
   // Most requests are so short that counting bytes is unnecessary.
   if (parts.reduce((sum, text) => sum + text.length * MAX_BYTES_PER_UNIT + 9, 0) <= MAX_ARGUMENT_BYTES) return true;
@@ -124,14 +124,14 @@ const locationOf = (boot: string, cgroup: string | null): string =>
   cgroup === null ? boot : `${boot} ${basename(cgroup)}`;
 
 /** Each of these commands execs the next one, so that one process remains: the script. */
-function wrap({ nice, user }: Order, tools: Tools): string[] {
+function wrap({ nice, user }: StartRequest, tools: Tools): string[] {
   const asUser = user && [tools.setpriv, '--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--clear-groups'];
   const niceCommand = nice === undefined || nice === 0 ? [] : [tools.nice, '-n', `${nice}`];
   return [tools.setsid, ...niceCommand, ...(asUser ?? [])];
 }
 
 /** Returns shell text of umask and limits. It contains only numbers of the request. */
-function limitsOf({ umask = 0o022, user, limits = {} }: Order): string {
+function limitsOf({ umask = 0o022, user, limits = {} }: StartRequest): string {
   const lines = [`umask ${umask.toString(8).padStart(3, '0')}`];
   // The soft limit sends a signal that names the reason; the hard limit kills a little later.
   if (limits.cpu !== undefined) lines.push(`ulimit -H -t ${limits.cpu + 2}; ulimit -S -t ${limits.cpu}`);
@@ -145,7 +145,7 @@ function limitsOf({ umask = 0o022, user, limits = {} }: Order): string {
   return lines.join('; ');
 }
 
-function checkRequest(request: Order): void {
+function checkRequest(request: StartRequest): void {
   const problems: Problem[] = [];
   const expect = (isGood: boolean, path: string, message: string) => {
     if (!isGood) problems.push({ path, message });
@@ -166,7 +166,7 @@ function checkRequest(request: Order): void {
   if (problems.length > 0) throw badInput('start request', problems);
 }
 
-function numbersOf({ nice, umask, user, limits = {} }: Order): [path: string, value: number, lowest: number][] {
+function numbersOf({ nice, umask, user, limits = {} }: StartRequest): [path: string, value: number, lowest: number][] {
   const all: [string, number | undefined, number][] = [
     ['nice', nice, -20],
     ['umask', umask, 0],

@@ -16,10 +16,10 @@ import type { TrackedAttempt } from '../process-tree/membership.ts';
 import { type ListedProcess, listMembers } from '../process-tree/process-list.ts';
 import { bootIdentity, isAlive } from '../process-tree/process-stat.ts';
 import { resumeHelpers, withHelpersPaused } from '../process-tree/send-signal.ts';
-import { pause, resume, type Terminated, terminate } from '../process-tree/terminate.ts';
+import { pause, resume, type TerminateResult, terminate } from '../process-tree/terminate.ts';
 import { type AnswerPipe, createAnswerPipe } from '../protocol/answer-pipe.ts';
-import { ReportReader, type SaidBatch } from '../protocol/report-reader.ts';
-import type { Said } from '../protocol/reports.ts';
+import { type ReportBatch, ReportReader } from '../protocol/report-reader.ts';
+import type { Reports } from '../protocol/reports.ts';
 import { loadUsage, saveUsage } from './accounting.ts';
 import { withdraw } from './adopt.ts';
 import type { Attempt, AttemptEnd, AttemptListener, WatchContext } from './attempt.ts';
@@ -30,7 +30,7 @@ import {
   filesOf,
   type PidRecord,
   readExit,
-  readIfThere,
+  readIfExists,
   readPid,
 } from './attempt-files.ts';
 import { FolderWatch } from './folder-watch.ts';
@@ -85,7 +85,7 @@ export class WatchedAttempt implements Attempt, TrackedAttempt {
     this.#context = context;
     this.#files = filesOf(folder);
     this.#listener = context.listener ?? {};
-    const deliverFrom = isAdopted ? Number(readIfThere(this.#files.processed) ?? 0) : 0;
+    const deliverFrom = isAdopted ? Number(readIfExists(this.#files.processed) ?? 0) : 0;
     this.#reader = new ReportReader(this.#files.reports, deliverFrom, (act) => this.#withWriterPaused(act));
     this.#monitor = new LogMonitor(this.#files, maxLogBytes, isAdopted ? 0 : Date.now());
     this.logGaps = new LogGaps(folder, this.#monitor);
@@ -130,7 +130,7 @@ export class WatchedAttempt implements Attempt, TrackedAttempt {
     return this.record === UNKNOWN ? null : this.record;
   }
 
-  get said(): Said {
+  get said(): Reports {
     return this.#reader.said;
   }
 
@@ -174,7 +174,7 @@ export class WatchedAttempt implements Attempt, TrackedAttempt {
     writeFileSync(this.#files.processed, `${offset}`, { mode: 0o600 });
   }
 
-  async terminate(options: { readonly graceMs: number }): Promise<Terminated> {
+  async terminate(options: { readonly graceMs: number }): Promise<TerminateResult> {
     this.#isTerminated = true;
     if (!(await this.#hasStarted())) return { left: 0, killed: 0, means: [] };
     const answer = await terminate(this, { ...options, isYoung: this.#isYoung });
@@ -254,10 +254,10 @@ export class WatchedAttempt implements Attempt, TrackedAttempt {
     }
   }
 
-  async #deliver(batch: SaidBatch): Promise<void> {
+  async #deliver(batch: ReportBatch): Promise<void> {
     if (batch.heard.length === 0) return;
     try {
-      await this.#listener.onSaid?.(batch);
+      await this.#listener.onReports?.(batch);
     } catch (error) {
       this.#context.onTrouble(`processing the reports of ${this.folder}`, error);
     }

@@ -124,4 +124,5 @@ function freeBytes(folder: string): number | null {
 const NO_SPACE_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
 /** Reports whether a write failed because no space is left. */
-export const isNoRoom = (error: unknown): boolean => NO_SPACE_ERRORS.has((error as NodeJS.ErrnoException | null)?.code);
+export const isDiskFullError = (error: unknown): boolean =>
+  NO_SPACE_ERRORS.has((error as NodeJS.ErrnoException | null)?.code);

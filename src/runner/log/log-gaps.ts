@@ -8,7 +8,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { filesOf } from '../attempt/attempt-files.ts';
-import { type DiskObserver, isNoRoom } from './disk-watch.ts';
+import { type DiskObserver, isDiskFullError } from './disk-watch.ts';
 import type { LogGap } from './log-index.ts';
 
 /** The parts of LogMonitor that gaps need. */
@@ -49,7 +49,7 @@ export class LogGaps implements DiskObserver {
     try {
       this.mark(now);
     } catch (error) {
-      if (!isNoRoom(error)) throw error;
+      if (!isDiskFullError(error)) throw error;
     }
   }
 
@@ -61,7 +61,7 @@ export class LogGaps implements DiskObserver {
       this.#open = null;
     } catch (error) {
       // A log that cannot be written for another reason is not retried.
-      if (!isNoRoom(error)) this.#open = null;
+      if (!isDiskFullError(error)) this.#open = null;
       throw error;
     }
   }

@@ -6,7 +6,7 @@
  * may be missing; of several with the same FROM the last applies.
  */
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
-import { readIfThere } from '../attempt/attempt-files.ts';
+import { readIfExists } from '../attempt/attempt-files.ts';
 
 export interface IndexEntry {
   readonly offset: number;
@@ -68,7 +68,7 @@ const formatGap = ({ from, to, offset }: LogGap): string => `gap ${from} ${to} $
 
 const formatEntry = ({ offset, line, at }: IndexEntry): string => `${offset} ${line} ${at}\n`;
 
-export const readLogIndex = (path: string): LogIndex => parseLogIndex(readIfThere(path) ?? '');
+export const readLogIndex = (path: string): LogIndex => parseLogIndex(readIfExists(path) ?? '');
 
 /** Returns the last entry at or before a position; the beginning of the log when there is none. */
 export function entryBefore({ entries }: LogIndex, isBefore: (entry: IndexEntry) => boolean): IndexEntry {

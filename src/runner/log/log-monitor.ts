@@ -6,7 +6,7 @@
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isNoRoom } from './disk-watch.ts';
+import { isDiskFullError } from './disk-watch.ts';
 import {
   addEntry,
   appendEntry,
@@ -142,7 +142,7 @@ export class LogMonitor {
       else append(this.#paths.logIndex);
       this.#isFileIncomplete = false;
     } catch (error) {
-      if (!isNoRoom(error)) throw error;
+      if (!isDiskFullError(error)) throw error;
       this.#isFileIncomplete = true;
     }
   }

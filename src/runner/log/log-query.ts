@@ -9,7 +9,7 @@ export interface LogQuery {
   readonly secrets?: readonly string[];
   readonly limit?: number;
   /** The start of the line to search from. Default: the beginning of the log. */
-  readonly from?: Place;
+  readonly from?: LinePosition;
   readonly timeoutMs?: number;
 }
 
@@ -32,13 +32,13 @@ export interface LogMatches {
   readonly message: string | null;
 }
 
-export interface Place {
+export interface LinePosition {
   readonly line: number;
   readonly offset: number;
 }
 
 export interface FoundPositions {
-  readonly places: readonly Place[];
+  readonly places: readonly LinePosition[];
   readonly stopped: SearchStop | null;
   readonly message?: string;
 }

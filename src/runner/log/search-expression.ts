@@ -3,7 +3,7 @@
  * output. No shell ever interprets the expression.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Bounds, FoundPositions, LogQuery, Place } from './log-query.ts';
+import type { Bounds, FoundPositions, LinePosition, LogQuery } from './log-query.ts';
 import type { StreamedPiece } from './read-log.ts';
 
 const MEMORY_KB = 512 * 1024;
@@ -16,7 +16,7 @@ const command = `ulimit -v ${MEMORY_KB}; ulimit -t ${CPU_SECONDS}; exec grep "$@
 
 export async function findByExpression(
   pieces: AsyncIterable<StreamedPiece>,
-  query: LogQuery & { readonly from: Place },
+  query: LogQuery & { readonly from: LinePosition },
   bounds: Bounds,
 ): Promise<FoundPositions> {
   const options = ['-E', '-a', '-n', '-b', '-o', '-m', `${bounds.limit}`, ...(query.ignoreCase ? ['-i'] : [])];
@@ -52,20 +52,20 @@ async function feed(child: ChildProcess, pieces: AsyncIterable<StreamedPiece>): 
 }
 
 /** Converts a position of grep, which counts from the start of its input. */
-const absolute = (from: Place, { line, offset }: Place): Place => ({
+const absolute = (from: LinePosition, { line, offset }: LinePosition): LinePosition => ({
   line: from.line + line - 1,
   offset: from.offset + offset,
 });
 
 interface Collected {
-  readonly places: Place[];
+  readonly places: LinePosition[];
   readonly stderr: string;
   readonly code: number | null;
 }
 
 /** Parses lines such as `12:3456:match`; one match per line of the log counts. */
 function collect(child: ChildProcess): Promise<Collected> {
-  const places: Place[] = [];
+  const places: LinePosition[] = [];
   let stderr = '';
   let rest = '';
   let length = 0;

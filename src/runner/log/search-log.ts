@@ -5,7 +5,7 @@
  * (search-expression.ts): in this process a bad one would block everything. The search sees masked secrets, so a secret
  * cannot be found by guessing.
  */
-import type { Bounds, FoundPositions, LogMatch, LogMatches, LogQuery, Place } from './log-query.ts';
+import type { Bounds, FoundPositions, LinePosition, LogMatch, LogMatches, LogQuery } from './log-query.ts';
 import { type OpenLog, readLog, streamLog, withLog } from './read-log.ts';
 import { createRedactor } from './redact.ts';
 import { findByExpression } from './search-expression.ts';
@@ -39,7 +39,7 @@ async function findText(
   needle: Buffer,
   bounds: Bounds & { readonly line: number },
 ): Promise<FoundPositions> {
-  const places: Place[] = [];
+  const places: LinePosition[] = [];
   if (needle.length === 0) return { places, stopped: null };
   let { line } = bounds;
   let tail = Buffer.alloc(0);

@@ -16,7 +16,7 @@ import { bootIdentity, isAlive } from './process-stat.ts';
 import { takeSurvey } from './process-survey.ts';
 import { sendSignal, sendToGroup } from './send-signal.ts';
 
-export interface Terminated {
+export interface TerminateResult {
   /** Members that still run: 0 except for processes that the kernel does not let die. */
   readonly left: number;
   /** How many had to be killed. */
@@ -45,7 +45,7 @@ const MAX_SEARCHES = 10;
 /** After this many rounds, all members are stopped before they are killed: each kill makes room for another fork. */
 const ROUNDS_BEFORE_STOP = 3;
 
-export async function terminate(attempt: TrackedAttempt, options: TerminateOptions): Promise<Terminated> {
+export async function terminate(attempt: TrackedAttempt, options: TerminateOptions): Promise<TerminateResult> {
   if (attempt.record.boot !== bootIdentity()) return { left: 0, killed: 0, means: [] };
   const hasCgroup = attempt.cgroup !== null && existsSync(attempt.cgroup);
   const { left, killed } = await terminateAll(attempt, options);
@@ -53,7 +53,7 @@ export async function terminate(attempt: TrackedAttempt, options: TerminateOptio
   return { left, killed, means: hasCgroup ? ['cgroup', ...ALL_MEANS] : ALL_MEANS };
 }
 
-type Ended = Pick<Terminated, 'left' | 'killed'>;
+type Ended = Pick<TerminateResult, 'left' | 'killed'>;
 const NO_PROCESSES: Ended = { left: 0, killed: 0 };
 
 async function terminateAll(attempt: TrackedAttempt, { graceMs, isYoung = false }: TerminateOptions): Promise<Ended> {

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ReportReader, type SaidBatch } from './report-reader.ts';
+import { type ReportBatch, ReportReader } from './report-reader.ts';
 
 function aFile(text = ''): string {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-said-'));
@@ -12,8 +12,8 @@ function aFile(text = ''): string {
   return path;
 }
 
-function readAll(reader: ReportReader): SaidBatch[] {
-  const batches: SaidBatch[] = [];
+function readAll(reader: ReportReader): ReportBatch[] {
+  const batches: ReportBatch[] = [];
   for (let batch = reader.read(); batch; batch = reader.read()) batches.push(batch);
   return batches;
 }

@@ -9,19 +9,19 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { BACKLOG_LIMIT, dropBacklog } from './drop-backlog.ts';
 import { parseVerb, type Verb } from './parse-verb.ts';
 import { type ReportLine, ReportLines } from './report-lines.ts';
-import { addReport, NO_REPORTS, type Said } from './reports.ts';
+import { addReport, NO_REPORTS, type Reports } from './reports.ts';
 
-export interface Heard {
+export interface ReportedVerb {
   readonly verb: Verb;
   /** Offset of the line in the report file. Together with the attempt it identifies the request, on every read. */
   readonly at: number;
   readonly isCut: boolean;
 }
 
-export interface SaidBatch {
-  readonly heard: readonly Heard[];
+export interface ReportBatch {
+  readonly heard: readonly ReportedVerb[];
   /** All reports up to and including this batch. */
-  readonly said: Said;
+  readonly said: Reports;
   /** Offset of the next line. */
   readonly to: number;
   /** Lines of this batch that were superseded by later lines of their kind. */
@@ -55,7 +55,7 @@ export class ReportReader {
     this.#initialSize = sizeOf(path);
   }
 
-  get said(): Said {
+  get said(): Reports {
     return this.#said;
   }
 
@@ -64,7 +64,7 @@ export class ReportReader {
   }
 
   /** Returns at most one batch; null when there is nothing new. */
-  read(): SaidBatch | null {
+  read(): ReportBatch | null {
     const size = sizeOf(this.#path);
     if (size <= this.#lines.offset) return null;
     const keptTo = Math.max(this.#lines.offset, this.#initialSize);
@@ -74,7 +74,7 @@ export class ReportReader {
   }
 
   /** Returns the last line if it has no newline. Called after the end. */
-  finish(): SaidBatch | null {
+  finish(): ReportBatch | null {
     const lines = this.#lines.finish();
     return lines.length === 0 ? null : this.#toBatch(lines);
   }
@@ -88,8 +88,8 @@ export class ReportReader {
     }
   }
 
-  #toBatch(lines: readonly ReportLine[]): SaidBatch {
-    const all: Heard[] = [];
+  #toBatch(lines: readonly ReportLine[]): ReportBatch {
+    const all: ReportedVerb[] = [];
     for (const { text, at, isCut } of lines) {
       const verb = parseVerb(text);
       this.#said = addReport(this.#said, verb);
@@ -109,8 +109,8 @@ export class ReportReader {
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Keeps the order, but of lines that supersede one another only the last. */
-function withoutSuperseded(all: readonly Heard[]): Heard[] {
-  const kept: Heard[] = [];
+function withoutSuperseded(all: readonly ReportedVerb[]): ReportedVerb[] {
+  const kept: ReportedVerb[] = [];
   const seen = new Set<string>();
   for (const each of all.toReversed()) {
     const key = keyOf(each.verb);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from './parse-verb.ts';
-import { addReport, NO_REPORTS, type Said } from './reports.ts';
+import { addReport, NO_REPORTS, type Reports } from './reports.ts';
 
-const after = (...lines: string[]): Said => lines.map(parseVerb).reduce(addReport, NO_REPORTS);
+const after = (...lines: string[]): Reports => lines.map(parseVerb).reduce(addReport, NO_REPORTS);
 
 describe('accumulated reports', () => {
   it('keep the last of single values, and all items of lists', () => {

@@ -10,7 +10,7 @@ export type Completion =
   | { readonly kind: 'done' | 'relayed' | 'err'; readonly text: string }
   | { readonly kind: 'resend'; readonly text: string; readonly delayMs: number; readonly reason: string };
 
-export interface Said {
+export interface Reports {
   /** The text of the last line; null before the first. */
   readonly status: string | null;
   readonly completion: Completion | null;
@@ -25,7 +25,7 @@ export interface Said {
   readonly attachments: readonly string[];
 }
 
-export const NO_REPORTS: Said = {
+export const NO_REPORTS: Reports = {
   status: null,
   completion: null,
   resends: 0,
@@ -40,7 +40,7 @@ export const NO_REPORTS: Said = {
 const MAX_TAGS = 100;
 const MAX_ATTACHMENTS = 10_000;
 
-export function addReport(reports: Said, verb: Verb): Said {
+export function addReport(reports: Reports, verb: Verb): Reports {
   switch (verb.kind) {
     case 'run':
     case 'dup':

@@ -3,7 +3,7 @@
  * that sessions survive a restart of the node and a used code stays used.
  */
 import { fields, integer, oneOf, orNull, text } from '../../core/input/check.ts';
-import { shownName } from '../../core/job/names.ts';
+import { displayName } from '../../core/job/names.ts';
 import type { Records, StoredRecord } from '../../core/ports/records.ts';
 import type { Role } from '../../wire/role.ts';
 import { ROLES } from '../../wire/role.ts';
@@ -25,7 +25,7 @@ export interface Session {
 }
 
 const stored = fields({
-  actor: shownName,
+  actor: displayName,
   role: oneOf(...ROLES),
   token: orNull(text({ max: 64 })),
   sha256: sha256Text,

@@ -4,7 +4,7 @@
  */
 import type { Check } from '../../core/input/check.ts';
 import { fields, integer, oneOf, orNull, text } from '../../core/input/check.ts';
-import { shownName } from '../../core/job/names.ts';
+import { displayName } from '../../core/job/names.ts';
 import type { Records, StoredRecord } from '../../core/ports/records.ts';
 import type { Role } from '../../wire/role.ts';
 import { ROLES } from '../../wire/role.ts';
@@ -32,7 +32,7 @@ export interface TokenInput {
 const at = integer(0, Number.MAX_SAFE_INTEGER);
 export const sha256Text: Check<string> = text({ max: 64, pattern: /^[0-9a-f]{64}$/, must: 'must be a SHA-256' });
 const stored = fields({
-  name: shownName,
+  name: displayName,
   role: oneOf(...ROLES),
   sha256: sha256Text,
   createdAt: at,

@@ -6,7 +6,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { withWholeCommits } from '../../files/attachments/refuse-incomplete-commits.ts';
+import { refuseIncompleteCommits } from '../../files/attachments/refuse-incomplete-commits.ts';
 import type { EventFeed } from '../streams/event-feed.ts';
 import { openEventFeed } from '../streams/event-feed.ts';
 import { StreamBuffers } from '../streams/stream-buffers.ts';
@@ -86,7 +86,7 @@ export async function openServer(options: ServerOptions): Promise<HttpServer> {
 /** Adds the event feed. If there are files, a draft is committed with all of them or not at all. */
 function serverContext(given: GivenContext, events: EventFeed): ServerContext {
   const { store, node } = given;
-  return { ...given, events, store: node === null ? store : withWholeCommits(store, node.uploads) };
+  return { ...given, events, store: node === null ? store : refuseIncompleteCommits(store, node.uploads) };
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

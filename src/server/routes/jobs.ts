@@ -2,7 +2,7 @@
 import { newJobOf } from '../../core/input/add-options.ts';
 import { flag, listOf, object, oneOf, text, time } from '../../core/input/check.ts';
 import { listJobs } from '../../core/job/filter-pages.ts';
-import { jobId, queueName, shownName, tag } from '../../core/job/names.ts';
+import { displayName, jobId, queueName, tag } from '../../core/job/names.ts';
 import type { AddResult, NewJob } from '../../core/ports/job-store.ts';
 import { count, priority } from '../../core/settings/policy-input.ts';
 import type { JobInput } from '../../wire/job-input.ts';
@@ -51,7 +51,7 @@ const jobChanges = object({
   priority,
   tags: listOf(tag, 100),
   runAt: time,
-  name: shownName,
+  name: displayName,
   data: jsonValue,
   pause: flag,
   dependsOn: object({ add: jobIds, remove: jobIds }),

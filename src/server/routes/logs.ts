@@ -4,8 +4,8 @@
  */
 import { fields, integer, listOf, oneOf, orNull, text } from '../../core/input/check.ts';
 import { jobId } from '../../core/job/names.ts';
-import type { LogPlace } from '../../node/attempts/log-position.ts';
-import { parseLogPlace } from '../../node/attempts/log-position.ts';
+import type { LogPosition } from '../../node/attempts/log-position.ts';
+import { parseLogPosition } from '../../node/attempts/log-position.ts';
 import { refusedReply, refuseRequest } from '../http/problem.ts';
 import { queryFlag, queryInteger } from '../http/query-checks.ts';
 import type { Reply } from '../http/reply.ts';
@@ -132,7 +132,7 @@ async function search({ params: { id, attempt }, query, context }: Call<Params, 
   return json({ ...page, next: next === null ? null : `${next.line}-${next.offset}-${generation}` });
 }
 
-async function follow(call: Call<Params, { from?: LogPlace }>): Promise<Reply> {
+async function follow(call: Call<Params, { from?: LogPosition }>): Promise<Reply> {
   const {
     params: { id, attempt },
     query,
@@ -141,13 +141,13 @@ async function follow(call: Call<Params, { from?: LogPlace }>): Promise<Reply> {
   } = call;
   const { attempts } = nodeOf(context);
   const last = request.headers['last-event-id'];
-  const from = (typeof last === 'string' ? parseLogPlace(last) : null) ?? query.from ?? null;
+  const from = (typeof last === 'string' ? parseLogPosition(last) : null) ?? query.from ?? null;
   // The stream waits for a job that has not started; a job that does not exist is refused before the stream opens.
   const now = await attempts.log(id, attempt);
   const [job] = now.ok ? [null] : await context.store.jobs.find([id]);
   if (!now.ok && (job === null || job === undefined || attempt !== 'latest')) return refusedReply(now.refusal);
   return events(async (stream) => {
-    const found = now.ok ? now : await attempts.logWhenBegun(id, attempt, stream.signal);
+    const found = now.ok ? now : await attempts.logWhenStarted(id, attempt, stream.signal);
     // The attempt started on another node: the reader reconnects and is forwarded.
     if (!now.ok && found.ok && context.store.isShared && !attempts.isHere(id, found.log.attempt)) return;
     await streamLog(stream, found, from);

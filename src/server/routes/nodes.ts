@@ -2,7 +2,7 @@
 import { fields, listOf, object, text } from '../../core/input/check.ts';
 import { described } from '../../core/input/json-schema.ts';
 import { forgetNode, listNodes, orderDrain, pickNode } from '../../node/cluster/list-nodes.ts';
-import { MOST_NODES } from '../../node/cluster/node-entry.ts';
+import { MAX_NODES } from '../../node/cluster/node-entry.ts';
 import type { NodeView } from '../../wire/node-view.ts';
 import { mustBeOk } from '../http/one-result.ts';
 import { json } from '../http/reply.ts';
@@ -30,7 +30,7 @@ export const nodeRoutes: readonly Route[] = [
     path: '/api/nodes',
     about: 'Lists the nodes of the store, live nodes first; a node that is gone has the jobs and files it held.',
     role: 'read',
-    answer: fields({ nodes: listOf(node, MOST_NODES) }),
+    answer: fields({ nodes: listOf(node, MAX_NODES) }),
     handle: async ({ context }) => json({ nodes: await listNodes(context.store, storeNow(context)) }),
   }),
   route({

@@ -2,7 +2,7 @@
 import { object, orNull, text } from '../../core/input/check.ts';
 import { scheduleName } from '../../core/job/names.ts';
 import type { Schedule } from '../../core/schedules/schedule.ts';
-import { nextSlots } from '../../core/schedules/schedule.ts';
+import { nextRunTimes } from '../../core/schedules/schedule.ts';
 import { scheduleInput } from '../../core/schedules/schedule-input.ts';
 import { readRule, ruleInput } from '../../core/schedules/schedule-rule-input.ts';
 import {
@@ -16,7 +16,7 @@ import { expectedDurations } from '../../schedules/schedule-durations.ts';
 import type { Written } from '../../schedules/schedule-records.ts';
 import { findSchedule, listSchedules } from '../../schedules/schedule-records.ts';
 import { scheduleViews } from '../../schedules/schedule-views.ts';
-import { ruleWords } from '../../wire/describe-rule.ts';
+import { describeRule } from '../../wire/describe-rule.ts';
 import {
   ranAnswer,
   ruleAnswer,
@@ -79,8 +79,8 @@ export const scheduleRoutes: readonly Route[] = [
     answer: ruleAnswer,
     handle: ({ context, body }) => {
       const bounded = readRule(body);
-      const upcoming = nextSlots(bounded, context.now(), SHOWN_UPCOMING);
-      return json({ words: ruleWords(bounded.rule), upcoming });
+      const upcoming = nextRunTimes(bounded, context.now(), SHOWN_UPCOMING);
+      return json({ words: describeRule(bounded.rule), upcoming });
     },
   }),
   route({

@@ -1,7 +1,7 @@
 /** Settings for all queues, which a queue inherits unless it sets its own; and resetting a setting of all or one queue. */
 import { queueName } from '../../core/job/names.ts';
-import { explainSettings, ONE_QUEUE_ALONE, settingName } from '../../core/settings/global-settings.ts';
-import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../../core/settings/settings.ts';
+import { explainSettings, QUEUE_ONLY_SETTINGS, settingName } from '../../core/settings/global-settings.ts';
+import { DEFAULT_SETTINGS, GLOBAL_SETTINGS_KEY } from '../../core/settings/settings.ts';
 import { keyOfSetting, settingsInput } from '../../core/settings/settings-input.ts';
 import { type SettingView, settingsView } from '../../wire/insight-views.ts';
 import { queueView } from '../../wire/views.ts';
@@ -32,7 +32,7 @@ export const settingsRoutes: readonly Route[] = [
     body: settingsInput,
     answer: settingsView,
     handle: async (call) => {
-      await changeQueue(call, EVERY_QUEUE, call.body);
+      await changeQueue(call, GLOBAL_SETTINGS_KEY, call.body);
       return json(await globalSettings(call.context));
     },
   }),
@@ -45,7 +45,7 @@ export const settingsRoutes: readonly Route[] = [
     params: { setting: settingName },
     answer: settingsView,
     handle: async (call) => {
-      await unsetSetting(call, EVERY_QUEUE, call.params.setting);
+      await unsetSetting(call, GLOBAL_SETTINGS_KEY, call.params.setting);
       return json(await globalSettings(call.context));
     },
   }),
@@ -68,14 +68,14 @@ export const settingsRoutes: readonly Route[] = [
 
 /** The environment is shown as names only, since the values are secrets. */
 async function globalSettings({ settings }: ServerContext): Promise<{ readonly settings: readonly SettingView[] }> {
-  const explained = explainSettings(await settings.layers(EVERY_QUEUE));
+  const explained = explainSettings(await settings.layers(GLOBAL_SETTINGS_KEY));
   return {
     settings: explained.map(({ value, ...setting }) => ({
       ...setting,
       key: keyOfSetting(setting.name),
       default: DEFAULT_SETTINGS[keyOfSetting(setting.name)],
       value: setting.name === 'env' ? Object.keys(value as object) : value,
-      alone: ONE_QUEUE_ALONE[setting.name] ?? null,
+      alone: QUEUE_ONLY_SETTINGS[setting.name] ?? null,
     })),
   };
 }

@@ -2,7 +2,7 @@
 import type { Job } from '../../core/job/job.ts';
 import type { Labelled } from '../../core/job/label.ts';
 import { labelOf } from '../../core/job/label.ts';
-import { withBrakes } from '../../core/limits/throttle-views.ts';
+import { withWaitReasons } from '../../core/limits/throttle-views.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { settingsOf } from '../../core/settings/settings.ts';
@@ -59,7 +59,7 @@ export class JobRows {
     const settingsFor = (queue: string): QueueSettings => settings.get(queue) ?? settingsOf(undefined);
     const now = this.#sources.now();
     const views = jobs.map((job) => ({ ...job, ...labelOf(job, settingsFor(job.queue), now) }));
-    const labelled = await withBrakes(this.#sources.store.jobs, views, settingsFor);
+    const labelled = await withWaitReasons(this.#sources.store.jobs, views, settingsFor);
     return labelled.map((job) => [job.id, toRow(job, job)]);
   }
 

@@ -1,12 +1,12 @@
 /** Streams a growing log as messages `text`, `reset` and `end`. The id of each is the position at which to resume. */
 import type { LogResult } from '../../node/attempts/attempt-reader.ts';
-import type { LogNews } from '../../node/attempts/follow-log.ts';
-import type { LogPlace } from '../../node/attempts/log-position.ts';
-import { formatLogPlace } from '../../node/attempts/log-position.ts';
+import type { LogEvent } from '../../node/attempts/follow-log.ts';
+import type { LogPosition } from '../../node/attempts/log-position.ts';
+import { formatLogPosition } from '../../node/attempts/log-position.ts';
 import type { EventStream, ServerEvent } from './event-stream.ts';
 
 /** Streams the existing and the new output, no faster than the reader takes it. */
-export async function streamLog(stream: EventStream, found: LogResult, from: LogPlace | null): Promise<void> {
+export async function streamLog(stream: EventStream, found: LogResult, from: LogPosition | null): Promise<void> {
   if (!found.ok) return stream.send({ event: 'end', data: JSON.stringify({ state: null, exit: null, signal: null }) });
   const { attempt } = found.log;
   for await (const change of found.log.follow(from, stream.signal)) {
@@ -16,8 +16,8 @@ export async function streamLog(stream: EventStream, found: LogResult, from: Log
   }
 }
 
-function messageOf(change: LogNews, attempt: number): ServerEvent {
-  const id = formatLogPlace(change.to);
+function messageOf(change: LogEvent, attempt: number): ServerEvent {
+  const id = formatLogPosition(change.to);
   switch (change.kind) {
     case 'text':
       return {

@@ -1,5 +1,5 @@
 /** Applies one action to many jobs, page by page, and counts the results. One call handles a bounded number of pages. */
-import type { WordQuery } from '../../core/job/filter-pages.ts';
+import type { TextQuery } from '../../core/job/filter-pages.ts';
 import { listJobs } from '../../core/job/filter-pages.ts';
 import type { JobPage, JobStore } from '../../core/ports/job-store.ts';
 import type { Refused } from '../../core/ports/refusal.ts';
@@ -11,7 +11,7 @@ export type BulkAction =
 
 export interface Selection {
   readonly ids?: readonly string[];
-  readonly query?: Partial<WordQuery>;
+  readonly query?: Partial<TextQuery>;
 }
 
 export interface BulkResult {
@@ -46,7 +46,7 @@ export interface Matching {
 }
 
 /** Counts the jobs that one bulk call would select. */
-export async function countMatching(jobs: JobStore, query: Partial<WordQuery>): Promise<Matching> {
+export async function countMatching(jobs: JobStore, query: Partial<TextQuery>): Promise<Matching> {
   const sum = { count: 0, awaited: 0 };
   const more = await eachPage(jobs, query, async (page) => {
     sum.count += page.length;
@@ -58,7 +58,7 @@ export async function countMatching(jobs: JobStore, query: Partial<WordQuery>): 
 /** Calls `work` for each page. Returns whether there are more pages than one call handles. */
 async function eachPage(
   jobs: JobStore,
-  query: Partial<WordQuery>,
+  query: Partial<TextQuery>,
   work: (page: JobPage['jobs']) => Promise<void>,
 ): Promise<boolean> {
   let after: string | null = null;

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { ProvenEntry } from '../../node/cluster/node-entry.ts';
 import { nodeOfWorker } from '../../node/cluster/node-entry.ts';
-import type { AttemptHolder, AttemptView, PlacedAttempt } from '../../wire/attempt-view.ts';
+import type { AttemptHolder, AttemptView, LocatedAttempt } from '../../wire/attempt-view.ts';
 import { jsonIn } from '../http/read-json.ts';
 import type { ForwardableCall } from './from-other-node.ts';
 import { nodeOf } from './node-of.ts';
@@ -18,7 +18,7 @@ const MAX_NODES = 8;
 export async function clusterAttempts(
   call: ForwardableCall,
   { attempts }: { readonly attempts: readonly AttemptView[] },
-): Promise<readonly PlacedAttempt[]> {
+): Promise<readonly LocatedAttempt[]> {
   const { context, principal } = call;
   if (!context.store.isShared || principal.node !== undefined) return attempts.map((each) => ({ ...each, node: null }));
   const remote = await remoteAttempts(call, attempts);

@@ -17,9 +17,9 @@ import type { NodeHealth } from '../../node/node-health.ts';
 import type { Relay } from '../../node/relay/open-relay.ts';
 import type { QueueFiles } from '../../node/retention/kept-files.ts';
 import type { JobProcesses } from '../../node/scripts/job-processes.ts';
-import type { Hooks } from '../../node/webhooks/open-webhooks.ts';
+import type { Webhooks } from '../../node/webhooks/open-webhooks.ts';
 import type { EventFeed } from '../streams/event-feed.ts';
-import type { PageFiles } from './web-files.ts';
+import type { WebFiles } from './web-files.ts';
 
 /** The part of a node that the server uses. */
 export interface NodeServices {
@@ -32,7 +32,7 @@ export interface NodeServices {
   readonly others: OtherNodes;
   /** Returns the store's time, estimated from its last answer. */
   storeNow(): number;
-  readonly hooks: Pick<Hooks, 'problems'>;
+  readonly hooks: Pick<Webhooks, 'problems'>;
   /** Returns the queues of this node with their problems; null for a queue without one. */
   queues(): ReadonlyMap<string, string | null>;
   /** Returns the queues that are defined by a file in the directory of queues. */
@@ -71,7 +71,7 @@ export interface ServerContext {
   /** Null if the server runs without a node. */
   readonly health: NodeHealth | null;
   /** The files of the web UI; null if it is not built. */
-  readonly page: PageFiles | null;
+  readonly page: WebFiles | null;
   /** The events of the store, for event streams. */
   readonly events: EventFeed;
   readonly version: string;

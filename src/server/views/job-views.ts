@@ -1,6 +1,6 @@
 /** Jobs as the API shows them, with labels, which depend on the settings of their queues. */
 import type { Job } from '../../core/job/job.ts';
-import { withBrakes } from '../../core/limits/throttle-views.ts';
+import { withWaitReasons } from '../../core/limits/throttle-views.ts';
 import { refuse } from '../../core/ports/refusal.ts';
 import { DEFAULT_SETTINGS } from '../../core/settings/settings.ts';
 import type { JobView } from '../../wire/job-view.ts';
@@ -15,7 +15,7 @@ export async function viewsOf(context: ServerContext, jobs: readonly Job[]): Pro
   const now = context.now();
   const settingsFor = (queue: string) => settings.get(queue) ?? DEFAULT_SETTINGS;
   const views = jobs.map((job) => viewOf(job, settingsFor(job.queue), now));
-  return withBrakes(context.store.jobs, views, settingsFor);
+  return withWaitReasons(context.store.jobs, views, settingsFor);
 }
 
 /** Returns the job, or throws a 404 problem. */

@@ -1,8 +1,8 @@
 /** Checks for the log routes: attempt numbers and positions in a log. */
 import type { Check } from '../../core/input/check.ts';
 import { described } from '../../core/input/json-schema.ts';
-import type { LogPlace } from '../../node/attempts/log-position.ts';
-import { parseLogPlace } from '../../node/attempts/log-position.ts';
+import type { LogPosition } from '../../node/attempts/log-position.ts';
+import { parseLogPosition } from '../../node/attempts/log-position.ts';
 
 /** A number from 1, or `latest`. */
 export const attemptNumber: Check<number | 'latest'> = described(
@@ -16,14 +16,14 @@ export const attemptNumber: Check<number | 'latest'> = described(
 );
 
 /** A position in a log, in the format of its stream ids. */
-export const logPosition: Check<LogPlace> = described(
+export const logPosition: Check<LogPosition> = described(
   {
     type: 'string',
     pattern: '^\\d{1,15}(\\.\\d{1,9})?$',
     description: 'a byte offset, with .N in a log that was truncated N times',
   },
   (value: unknown, report, path) => {
-    const position = parseLogPlace(String(value));
+    const position = parseLogPosition(String(value));
     if (position === null) report(path, `must be a byte offset such as 1234 or 1234.2, not ${String(value)}`);
     return position ?? { offset: 0, generation: 0 };
   },

@@ -1,12 +1,12 @@
 /** Creates, changes and deletes queues, and changes settings for all queues, with the caller's permissions. */
-import { deleteQueue as deleteFromStore, jobsIn, liveSettings } from '../../core/settings/delete-queue.ts';
+import { deleteQueue as deleteFromStore, liveSettings, totalJobs } from '../../core/settings/delete-queue.ts';
 import type { SettingName } from '../../core/settings/global-settings.ts';
 import { withoutSetting } from '../../core/settings/global-settings.ts';
 import type { SetSettings } from '../../core/settings/settings.ts';
 import { QUEUE_RECORD } from '../../core/settings/settings.ts';
 import type { SettingsInput } from '../../core/settings/settings-input.ts';
 import { mergeSettings } from '../../core/settings/settings-input.ts';
-import type { Hook } from '../../core/webhooks/webhook.ts';
+import type { Webhook } from '../../core/webhooks/webhook.ts';
 import { CODE_SETTINGS, roleForSettings } from '../auth/rights.ts';
 import { RequestRefused, refusedReply, refuseRequest } from '../http/problem.ts';
 import type { Call } from '../http/route.ts';
@@ -41,7 +41,7 @@ export async function createQueue(call: AuthorizedCall, queue: string, input: Se
   if (!put.ok) throw refuseRequest('version-conflict', `queue ${queue} already exists: use PATCH to change it`);
 }
 
-function hooksOf({ hooks }: SettingsInput): readonly Hook[] {
+function hooksOf({ hooks }: SettingsInput): readonly Webhook[] {
   return hooks === undefined ? [] : (mergeSettings({}, { hooks }).hooks ?? []);
 }
 
@@ -54,8 +54,11 @@ export async function deleteQueue(call: AuthorizedCall, queue: string, withJobs:
       'wrong-state',
       `queue ${queue} is defined by a file in the directory of queues: remove the file`,
     );
-  if (jobsIn(counts) > 0 && !withJobs)
-    throw refuseRequest('wrong-state', `queue ${queue} has ${jobsIn(counts)} jobs: use jobs=true to delete them too`);
+  if (totalJobs(counts) > 0 && !withJobs)
+    throw refuseRequest(
+      'wrong-state',
+      `queue ${queue} has ${totalJobs(counts)} jobs: use jobs=true to delete them too`,
+    );
   const deleted = await deleteFromStore(store, queue);
   if (!deleted.ok) throw new RequestRefused(refusedReply(deleted.refusal), deleted.refusal.message);
 }

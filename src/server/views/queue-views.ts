@@ -1,11 +1,11 @@
 /** Queues as the API shows them. A queue exists if it has settings, jobs, or a file on this node. */
 import type { QueueCounts } from '../../core/ports/job-store.ts';
 import { refuse } from '../../core/ports/refusal.ts';
-import { isDeleted, jobsIn } from '../../core/settings/delete-queue.ts';
+import { isDeleted, totalJobs } from '../../core/settings/delete-queue.ts';
 import type { SettingLayers } from '../../core/settings/global-settings.ts';
 import { SETTING_NAMES, sourceOf } from '../../core/settings/global-settings.ts';
 import type { SetSettings } from '../../core/settings/settings.ts';
-import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
 import type { QueueView } from '../../wire/views.ts';
 import { RequestRefused, refusedReply } from '../http/problem.ts';
 import type { ServerContext } from './context.ts';
@@ -16,9 +16,9 @@ export async function allQueues(context: ServerContext): Promise<readonly QueueV
   const [set, counted] = await Promise.all([allSettings(context), context.store.jobs.count()]);
   const problems = context.node?.queues() ?? new Map<string, string | null>();
   // A store may still count a queue that has no jobs left.
-  const counts = new Map(counted.filter((each) => jobsIn(each) > 0).map((each) => [each.queue, each]));
-  const shared = set.get(EVERY_QUEUE);
-  const named = [...set.keys()].filter((key) => key !== EVERY_QUEUE);
+  const counts = new Map(counted.filter((each) => totalJobs(each) > 0).map((each) => [each.queue, each]));
+  const shared = set.get(GLOBAL_SETTINGS_KEY);
+  const named = [...set.keys()].filter((key) => key !== GLOBAL_SETTINGS_KEY);
   const names = [...new Set([...named, ...counts.keys(), ...problems.keys()])].sort();
   return names.map((name) =>
     view(name, {
@@ -38,7 +38,7 @@ export async function oneQueue(context: ServerContext, name: string): Promise<Qu
   ]);
   const problem = node?.queues().get(name);
   const isSet = layers.own !== undefined && !isDeleted(layers.own);
-  if (!isSet && problem === undefined && jobsIn(counts) === 0) {
+  if (!isSet && problem === undefined && totalJobs(counts) === 0) {
     const { refusal } = refuse('not-found', `queue ${name}`);
     throw new RequestRefused(refusedReply(refusal), refusal.message);
   }

@@ -6,8 +6,8 @@
  * request waits for it.
  */
 import { checked } from '../../core/input/check.ts';
-import type { Glance } from '../../node/attempts/attempt-reader.ts';
-import { MOST_NODES, nodeOfWorker } from '../../node/cluster/node-entry.ts';
+import type { AttemptSummary } from '../../node/attempts/attempt-reader.ts';
+import { MAX_NODES, nodeOfWorker } from '../../node/cluster/node-entry.ts';
 import type { OtherNodes } from '../../node/cluster/other-nodes.ts';
 import type { JobView } from '../../wire/job-view.ts';
 import type { RunningSummary } from '../../wire/overview.ts';
@@ -64,7 +64,7 @@ async function localSummary(
 }
 
 /** Computes the CPU time between two samples as a percentage of one core. */
-function samplesOf({ samples }: Glance['usage']): RunningSummary['samples'] {
+function samplesOf({ samples }: AttemptSummary['usage']): RunningSummary['samples'] {
   const last = samples.slice(-POINTS - 1);
   return last.slice(1).map(({ at, cpuSeconds, rssBytes }, index) => {
     const before = last[index];
@@ -87,7 +87,7 @@ function summariesFrom(others: OtherNodes, id: string): Promise<readonly Running
   cache.set(others, nodes);
   const found = nodes.get(id);
   if (found !== undefined && performance.now() < found.until) return found.summaries;
-  if (nodes.size >= MOST_NODES) nodes.clear();
+  if (nodes.size >= MAX_NODES) nodes.clear();
   const fetched = fetchSummaries(others, id);
   // While the call is open, all requests share its answer.
   const entry: Cached = { summaries: fetched.then((answer) => answer ?? []), until: Number.POSITIVE_INFINITY };

@@ -8,17 +8,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-export interface PageFile {
+export interface WebFile {
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
   readonly type: string;
 }
 
-export interface PageFiles {
+export interface WebFiles {
   /** Returns the HTML for a path with this many slashes below the base. */
   html(depth: number): string;
   /** Returns a file by its path below the base, such as `assets/index-4f2a.js`. */
-  file(name: string): PageFile | undefined;
+  file(name: string): WebFile | undefined;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Reads the files; null if the web UI is not built. */
-export function openPageFiles(directory: string): PageFiles | null {
+export function openWebFiles(directory: string): WebFiles | null {
   const names = filesIn(directory);
   if (!names.includes('index.html')) return null;
   const html = readFileSync(join(directory, 'index.html'), 'utf8');
@@ -40,7 +40,7 @@ export function openPageFiles(directory: string): PageFiles | null {
   };
 }
 
-function readOne(directory: string, name: string): PageFile {
+function readOne(directory: string, name: string): WebFile {
   const bytes = readFileSync(join(directory, name));
   let gzipped: Buffer | null = null;
   return {

@@ -6,7 +6,7 @@
  */
 
 import { isReadOnly } from '../../core/operations/perform.ts';
-import { type Carrier, portOver } from '../../core/operations/port.ts';
+import { type CallCarrier, jobStoreOver } from '../../core/operations/port.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { CallOptions } from '../../core/ports/job-store.ts';
 import { migrationOver } from '../../core/ports/migration.ts';
@@ -28,8 +28,8 @@ export async function openHttpStore(options: HttpStoreOptions): Promise<Store> {
     return client.call(path, { argument, ...(settings.sendsNow && now !== undefined && { now }) }, isRead);
   };
   const carry = ((name, argument, call) =>
-    send(callAddress(name), { argument, now: call?.now, isRead: isReadOnly(name) })) as Carrier;
-  const jobs = portOver(carry, (listener) => events.subscribe(listener));
+    send(callAddress(name), { argument, now: call?.now, isRead: isReadOnly(name) })) as CallCarrier;
+  const jobs = jobStoreOver(carry, (listener) => events.subscribe(listener));
   // A wrong address or token fails here, and not at the first job.
   await jobs.find([]).catch(async (error: unknown) => {
     await client.close();

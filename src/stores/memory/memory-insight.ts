@@ -3,9 +3,9 @@
 import type { Job, JobState } from '../../core/job/job.ts';
 import type { TagCount } from '../../core/ports/insight.ts';
 import { tagOrder } from '../../core/ports/insight.ts';
-import type { LivingGroup } from '../../core/statistics/failure-trend.ts';
+import type { CurrentFailureGroup } from '../../core/statistics/failure-trend.ts';
 import type { QueueStorage } from '../../core/statistics/storage.ts';
-import { keptBytes, resultBytes, storageOf } from '../../core/statistics/storage.ts';
+import { resultBytes, storageOf, storedBytes } from '../../core/statistics/storage.ts';
 
 export function topTags(jobs: readonly Job[], limit: number): readonly TagCount[] {
   const counts = new Map<string, number>();
@@ -17,7 +17,7 @@ export function topTags(jobs: readonly Job[], limit: number): readonly TagCount[
 export function storageIn(queue: string, jobs: readonly Job[]): QueueStorage {
   const own = jobs.filter((job) => job.queue === queue);
   const of = (state: JobState): readonly Job[] => own.filter((job) => job.state === state);
-  const bytes = (state: JobState): number => of(state).reduce((sum, job) => sum + keptBytes(job), 0);
+  const bytes = (state: JobState): number => of(state).reduce((sum, job) => sum + storedBytes(job), 0);
   const results = own.flatMap((job) => resultBytes(job) ?? []);
   return storageOf(
     queue,
@@ -33,7 +33,7 @@ export function storageIn(queue: string, jobs: readonly Job[]): QueueStorage {
 }
 
 /** `failed` has the oldest end first. */
-export function failureGroups(queue: string, failed: readonly Job[]): readonly LivingGroup[] {
+export function failureGroups(queue: string, failed: readonly Job[]): readonly CurrentFailureGroup[] {
   const groups = new Set(failed.map((job) => job.failure?.group ?? ''));
   return [...groups].map((group) => {
     const members = failed.filter((job) => job.failure?.group === group);

@@ -1,13 +1,13 @@
 /** Throughput over time in the memory store: a map of pages by queue and ring slot (core/statistics/series.ts). */
 import type { SeriesPage, Span } from '../../core/statistics/series.ts';
-import { endsIn, pageAt, SPAN_NAMES, slotOf, withEnds } from '../../core/statistics/series.ts';
+import { endCountsOf, pageAt, ringSlotOf, SPAN_NAMES, withEnds } from '../../core/statistics/series.ts';
 import type { Measurement } from '../../core/statistics/statistics.ts';
 
 export class MemorySeries {
   readonly #pages = new Map<string, { readonly queue: string; readonly page: SeriesPage }>();
 
   measure(measurement: Measurement): void {
-    const ends = endsIn(measurement);
+    const ends = endCountsOf(measurement);
     if (ends === null) return;
     const { queue, at } = measurement;
     for (const span of SPAN_NAMES) {
@@ -31,5 +31,5 @@ export class MemorySeries {
 }
 
 function addressOf(queue: string, span: Span, page: number): string {
-  return `${queue} ${span} ${slotOf(span, page)}`;
+  return `${queue} ${span} ${ringSlotOf(span, page)}`;
 }

@@ -1,8 +1,8 @@
 /** Statistics of the memory store: for each queue a map of cells by address. */
-import { figuresText, newFigures, readFigures, withoutBuckets } from '../../core/statistics/aggregate.ts';
+import { aggregateText, newAggregate, readAggregate, withoutBuckets } from '../../core/statistics/aggregate.ts';
 import type { CellKind, Measurement, StoredCell } from '../../core/statistics/statistics.ts';
 import { cellOrder, cellsOf, dayOf, MAX_CELLS, measure } from '../../core/statistics/statistics.ts';
-import type { Held } from '../../core/statistics/storage.ts';
+import type { StoredSize } from '../../core/statistics/storage.ts';
 
 export class MemoryStatistics {
   readonly #queues = new Map<string, Map<string, StoredCell>>();
@@ -20,9 +20,9 @@ export class MemoryStatistics {
       .sort(cellOrder);
   }
 
-  before(queue: string, day: number): Held {
+  before(queue: string, day: number): StoredSize {
     const old = this.statistics(queue, 0, day - 1);
-    return { count: old.length, bytes: old.reduce((sum, { figures }) => sum + figuresText(figures).length, 0) };
+    return { count: old.length, bytes: old.reduce((sum, { figures }) => sum + aggregateText(figures).length, 0) };
   }
 
   forget(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {
@@ -37,7 +37,7 @@ export class MemoryStatistics {
     const known = this.#queues.get(queue)?.get(addressOf(day, kind, name));
     if (known !== undefined) return known;
     if (kind !== 'queue' && this.statistics(queue, day, day).length >= MAX_CELLS) return undefined;
-    return this.put(queue, { day, kind, name, figures: newFigures(at) });
+    return this.put(queue, { day, kind, name, figures: newAggregate(at) });
   }
 
   put(queue: string, cell: StoredCell): StoredCell {
@@ -60,5 +60,5 @@ function addressOf(day: number, kind: CellKind, name: string): string {
 }
 
 function withoutHistogram(cell: StoredCell): StoredCell {
-  return { ...cell, figures: readFigures(withoutBuckets(figuresText(cell.figures))) };
+  return { ...cell, figures: readAggregate(withoutBuckets(aggregateText(cell.figures))) };
 }

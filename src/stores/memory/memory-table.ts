@@ -14,13 +14,13 @@ import { claimOrder, keyAddress } from '../../core/lifecycle/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { TagCount } from '../../core/ports/insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/ports/job-store.ts';
-import type { MovedJob } from '../../core/ports/migration.ts';
+import type { MigratedJob } from '../../core/ports/migration.ts';
 import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../core/ports/table.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
-import type { LivingGroup } from '../../core/statistics/failure-trend.ts';
+import type { CurrentFailureGroup } from '../../core/statistics/failure-trend.ts';
 import type { SeriesPage, Span } from '../../core/statistics/series.ts';
 import type { Measurement, StoredCell } from '../../core/statistics/statistics.ts';
-import type { Held, QueueStorage } from '../../core/statistics/storage.ts';
+import type { QueueStorage, StoredSize } from '../../core/statistics/storage.ts';
 import { Edges } from './edges.ts';
 import { failureGroups, storageIn, topTags } from './memory-insight.ts';
 import { MemorySeries } from './memory-series.ts';
@@ -332,7 +332,7 @@ export class MemoryTable implements Table {
     return topTags([...this.#jobs.values()], limit);
   }
 
-  failures(queue: string): readonly LivingGroup[] {
+  failures(queue: string): readonly CurrentFailureGroup[] {
     return failureGroups(queue, this.#ended(queue, 'failed'));
   }
 
@@ -392,7 +392,7 @@ export class MemoryTable implements Table {
     this.#series.put(queue, page);
   }
 
-  statisticsBefore(queue: string, day: number): Held {
+  statisticsBefore(queue: string, day: number): StoredSize {
     return this.#statistics.before(queue, day);
   }
 
@@ -412,12 +412,12 @@ export class MemoryTable implements Table {
   }
 
   /** Returns the jobs by insertion. */
-  migratedJobs(): readonly MovedJob[] {
+  migratedJobs(): readonly MigratedJob[] {
     const jobs = [...this.#jobs.values()].sort((a, b) => a.seq - b.seq);
     return jobs.map((job) => ({ job, history: this.rows(job.id), ...this.#relationsOf(job) }));
   }
 
-  #relationsOf(job: Job): Pick<MovedJob, 'parents' | 'holds'> {
+  #relationsOf(job: Job): Pick<MigratedJob, 'parents' | 'holds'> {
     const seqs = [...this.#edges.parents(job)].sort((a, b) => a - b);
     const held = job.unique === null ? undefined : this.#keys.get(keyAddress(job.unique, job.queue));
     return {
@@ -426,7 +426,7 @@ export class MemoryTable implements Table {
     };
   }
 
-  restore({ job, history, parents, holds }: MovedJob): void {
+  restore({ job, history, parents, holds }: MigratedJob): void {
     const known = this.#jobs.get(job.id);
     if (known !== undefined) this.#forget(known);
     this.#jobs.set(job.id, job);

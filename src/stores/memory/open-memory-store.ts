@@ -4,22 +4,22 @@
  * Each call runs to its end before the next begins, so every call is atomic.
  */
 
-import { markEvent, TRACKED_RECORD } from '../../core/job/tracked-jobs.ts';
+import { TRACKED_RECORD, trackingEvent } from '../../core/job/tracked-jobs.ts';
 import type { ClockMemory, ClockSource, Moment } from '../../core/lifecycle/clock.ts';
 import { NEVER_SEEN, NO_GAP, readClock } from '../../core/lifecycle/clock.ts';
 import { namedAddress, THROTTLE_RECORD } from '../../core/limits/throttle.ts';
 import { followClock } from '../../core/operations/clock-step.ts';
-import { performMove } from '../../core/operations/migrate.ts';
-import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
+import { performMigration } from '../../core/operations/migrate.ts';
+import type { CallArgument, CallName, CallResult } from '../../core/operations/perform.ts';
 import { isReadOnly, perform } from '../../core/operations/perform.ts';
-import { portOver } from '../../core/operations/port.ts';
+import { jobStoreOver } from '../../core/operations/port.ts';
 import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { CallOptions, EventListener, JobStore, StoreEvent } from '../../core/ports/job-store.ts';
-import { closedWords, type MigrationPort, migrationOver } from '../../core/ports/migration.ts';
+import { closedReason, type MigrationPort, migrationOver } from '../../core/ports/migration.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
-import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
 import { MemoryRecords } from './memory-records.ts';
 import { MemoryTable } from './memory-table.ts';
 import { MemoryMigrationRows } from './migration-maps.ts';
@@ -64,15 +64,17 @@ class MemoryStore {
     this.#table = new MemoryTable({
       settings: (queue) => this.#settings(queue),
       throttleMax: (name) => this.#throttleMax(name),
-      closed: () => closedWords(migrationRows.standing()),
+      closed: () => closedReason(migrationRows.standing()),
       emit: (event) => this.#events.push(event),
     });
     const migrationRows = new MemoryMigrationRows(this.#table, this.records);
     this.migration = migrationOver(
       (name, argument) =>
-        new Promise((resolve) => resolve(performMove(migrationRows, { name, argument }, this.#recordsTime(undefined)))),
+        new Promise((resolve) =>
+          resolve(performMigration(migrationRows, { name, argument }, this.#recordsTime(undefined))),
+        ),
     );
-    this.jobs = portOver(
+    this.jobs = jobStoreOver(
       (name, argument, call) => new Promise((resolve) => resolve(this.#call(name, argument, call))),
       (listener) => this.#subscribe(listener),
     );
@@ -87,7 +89,7 @@ class MemoryStore {
     name: Name,
     argument: CallArgument<Name>,
     options: CallOptions | undefined,
-  ): CallAnswer<Name> {
+  ): CallResult<Name> {
     this.#mustBeOpen();
     const moment = this.#moment(options, isReadOnly(name));
     const answer = perform(this.#table, name, argument, moment);
@@ -124,7 +126,7 @@ class MemoryStore {
   }
 
   #settings(queue: string): QueueSettings {
-    const [own, shared] = [queue, EVERY_QUEUE].map((key) => settingsIn(this.records.peek(QUEUE_RECORD, key)));
+    const [own, shared] = [queue, GLOBAL_SETTINGS_KEY].map((key) => settingsIn(this.records.peek(QUEUE_RECORD, key)));
     return settingsOf(own, shared);
   }
 
@@ -138,7 +140,7 @@ class MemoryStore {
     if (kind === QUEUE_RECORD) settingsChanged(this.#table, key, now);
     if (kind === TRACKED_RECORD) {
       const isTracked = this.records.peek(kind, key) !== undefined;
-      this.#events.push(markEvent(key, isTracked, this.#table.get(key)));
+      this.#events.push(trackingEvent(key, isTracked, this.#table.get(key)));
     }
     this.#publish();
   }

@@ -70,7 +70,7 @@ function damaged(path: string, reason: string): LonghaulError {
 type JobFacts = readonly [id: string, state: string, attempt: number];
 
 /** Returns state and attempt of each job, in the order of `ids`; null for a job that does not exist. */
-export function lookUpJobs(path: string, ids: readonly string[]) {
+export function findStoredJobs(path: string, ids: readonly string[]) {
   return readDatabase(path, (db) => {
     const find = db.prepare('SELECT id, state, attempt FROM jobs WHERE id = ?');
     return ids.map((each) => {
@@ -80,7 +80,7 @@ export function lookUpJobs(path: string, ids: readonly string[]) {
   });
 }
 
-export function lookUpRecords(path: string, kind: string) {
+export function listStoredRecords(path: string, kind: string) {
   return readDatabase(path, (db) => {
     const rows = allRows<readonly [string, string]>(db.prepare('SELECT key, value FROM records WHERE kind = ?'), kind);
     return rows.map(([key, value]) => ({ key, value }));

@@ -47,8 +47,8 @@ export class ContextOfAttempt implements AttemptContext {
     return (ms) => this.#attempt.limits?.ranBefore(ms);
   }
 
-  get standStill(): AttemptContext['standStill'] {
-    return (isPaused) => this.#attempt.limits?.standStill(isPaused);
+  get pauseLimits(): AttemptContext['pauseLimits'] {
+    return (isPaused) => this.#attempt.limits?.pauseLimits(isPaused);
   }
 
   get heartbeatNow(): AttemptContext['heartbeatNow'] {

@@ -18,11 +18,11 @@ it('does not count the time of a pause, however often it is reported', () => {
   const stops: string[] = [];
   const watch = watchLimits({ maxRuntimeMs: 1_000, maxSilenceMs: 500 }, (reason) => stops.push(reason));
   vi.advanceTimersByTime(400);
-  watch?.standStill(true);
+  watch?.pauseLimits(true);
   vi.advanceTimersByTime(60_000);
-  watch?.standStill(true);
-  watch?.standStill(false);
-  watch?.standStill(false);
+  watch?.pauseLimits(true);
+  watch?.pauseLimits(false);
+  watch?.pauseLimits(false);
   vi.advanceTimersByTime(90);
   expect(stops).toEqual([]);
   vi.advanceTimersByTime(20);

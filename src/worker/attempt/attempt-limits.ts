@@ -14,7 +14,7 @@ export interface LimitWatch {
   /** Adds the run time under an earlier process. */
   ranBefore(ms: number): void;
   /** Stops and restarts the clock of both limits, for a paused attempt. */
-  standStill(isPaused: boolean): void;
+  pauseLimits(isPaused: boolean): void;
   end(): void;
 }
 
@@ -55,7 +55,7 @@ export function watchLimits(limits: Limits, stop: (reason: 'time-out' | 'silent'
       startedAt -= ms;
       checkAgain();
     },
-    standStill(isPaused) {
+    pauseLimits(isPaused) {
       if (isPaused === (pausedSince !== null)) return;
       const pausedMs = monotonicMs() - (pausedSince ?? monotonicMs());
       startedAt += pausedMs;

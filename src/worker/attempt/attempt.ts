@@ -16,7 +16,7 @@ import type { WorkerEvent } from '../loop/worker-event.ts';
 import { atMost, monotonicMs } from '../outcome/deadline.ts';
 import { AttemptHeartbeats } from './attempt-heartbeats.ts';
 import type { LimitWatch } from './attempt-limits.ts';
-import type { RunOutcome } from './run-outcome.ts';
+import type { AttemptOutcome } from './run-outcome.ts';
 import type { StopReason } from './stop-reason.ts';
 import { AttemptAborted } from './stop-reason.ts';
 
@@ -44,9 +44,9 @@ export class Attempt {
   /** Of its lease in the lease table. */
   readonly entry: number;
   /** Resolves to the outcome, or to null when the grace is over first. Stays pending when the attempt is left to the next process. */
-  readonly outcome: Promise<RunOutcome | null>;
+  readonly outcome: Promise<AttemptOutcome | null>;
   /** Resolves `outcome`. The first call wins. May be detached. */
-  readonly end: (outcome: RunOutcome | null) => void;
+  readonly end: (outcome: AttemptOutcome | null) => void;
   readonly #validUntil: number;
   readonly #host: AttemptHost;
   #state: 'held' | 'running' | 'closed' = 'held';

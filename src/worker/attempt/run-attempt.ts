@@ -21,7 +21,7 @@ import type { AttemptHost } from './attempt.ts';
 import { Attempt } from './attempt.ts';
 import { ContextOfAttempt } from './attempt-context.ts';
 import { limitsOf, watchLimits } from './attempt-limits.ts';
-import type { RunAttempt, RunOutcome } from './run-outcome.ts';
+import type { AttemptOutcome, AttemptRunner } from './run-outcome.ts';
 import type { RunningAttempts } from './running-attempts.ts';
 
 /** The parts of a worker that its attempts use. */
@@ -29,7 +29,7 @@ export interface AttemptPipeline extends AttemptHost {
   readonly table: LeaseTable;
   readonly attempts: RunningAttempts;
   readonly batcher: SettlementBatcher;
-  readonly run: RunAttempt;
+  readonly run: AttemptRunner;
   random(): number;
   /** Sends settlements and the next claim. Returns whether a claim is in flight. */
   sendNow(): boolean;
@@ -38,7 +38,7 @@ export interface AttemptPipeline extends AttemptHost {
 }
 
 /** The outcome of an attempt whose claim was answered after its lease was over. */
-const LATE: RunOutcome = { kind: 'release', reason: 'its lease was over before it began' };
+const LATE: AttemptOutcome = { kind: 'release', reason: 'its lease was over before it began' };
 
 /** The attempt ended without a settlement. */
 const NOT_SETTLED: { readonly settlement: null; readonly answer: null } = { settlement: null, answer: null };
@@ -126,12 +126,12 @@ function start(attempt: Attempt, { run, settingsFor, emit }: AttemptPipeline): v
   }
 }
 
-function failed(error: unknown): RunOutcome {
+function failed(error: unknown): AttemptOutcome {
   return { kind: 'fail', failure: failureOf(error), ...(isFinal(error) && { final: true }) };
 }
 
 /** Frees the slot, records the outcome in the store, and removes the lease. An outcome of null: the attempt is abandoned. */
-async function settle(attempt: Attempt, outcome: RunOutcome | null, pipeline: AttemptPipeline): Promise<void> {
+async function settle(attempt: Attempt, outcome: AttemptOutcome | null, pipeline: AttemptPipeline): Promise<void> {
   const { attempts, batcher, settingsFor, random, emit, onFree } = pipeline;
   const { job, stopReason } = attempt;
   attempt.close();

@@ -7,7 +7,7 @@
 import type { Failure, RunningJob } from '../../core/job/job.ts';
 
 /** The outcome of an attempt. The backoff of the job or its queue supplies a missing delay. */
-export type RunOutcome =
+export type AttemptOutcome =
   | {
       readonly kind: 'complete';
       /** JSON texts, as everywhere below the library. */
@@ -34,16 +34,16 @@ export interface AttemptContext {
   checkpoint(value: string): Promise<void>;
   /** Replaces the job's data. Resolves like `checkpoint`. */
   replaceData(value: string): Promise<void>;
-  /** Reports that the work started, in this process. Only for runners with `saysStarted`. */
+  /** Reports that the work started, in this process. Only for runners with `reportsStart`. */
   started(pid: number | null): void;
   /** Records a sign of life other than progress, such as output, for `maxSilence`. */
   alive(): void;
   /** Adds the run time under an earlier process, for `maxRuntime`. */
   ranBefore(ms: number): void;
   /** Pauses or resumes the clock of both limits. */
-  standStill(isPaused: boolean): void;
+  pauseLimits(isPaused: boolean): void;
   /** Renews the lease now, which detects a cancel or a loss. Resolves when the store has answered. */
   heartbeatNow(): Promise<void>;
 }
 
-export type RunAttempt = (job: RunningJob, context: AttemptContext) => Promise<RunOutcome>;
+export type AttemptRunner = (job: RunningJob, context: AttemptContext) => Promise<AttemptOutcome>;

@@ -51,7 +51,7 @@ export class HeartbeatLoop {
     const { plan, kill, emit } = options;
     this.#options = options;
     this.#table = new LeaseTableReader(plan.memory);
-    this.#held = new HeldLeases(this.#table, plan.saysStarted ? null : plan.worker.pid);
+    this.#held = new HeldLeases(this.#table, plan.reportsStart ? null : plan.worker.pid);
     this.#registration = new Registration({ ...options, onAnswer: (error) => this.#storeAnswered(error) });
     this.#watch = kill === null ? null : new EventLoopWatch({ maxBlockMs: plan.maxBlockMs, kill, emit });
   }

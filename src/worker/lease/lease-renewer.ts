@@ -5,18 +5,18 @@
  * It runs in a thread of its own (thread-lease-renewer.ts) if the store can be opened a second time, so that a blocked
  * event loop loses no lease. Otherwise it runs on the main thread (local-lease-renewer.ts).
  */
-import type { WorkerBeat } from '../../core/ports/job-store.ts';
+import type { WorkerHeartbeat } from '../../core/ports/job-store.ts';
 
 /** What a lease renewer needs to know of a worker. Plain data and shared memory, because it is sent to another thread. */
 export interface LeaseRenewerPlan {
   readonly memory: SharedArrayBuffer;
-  readonly worker: Omit<WorkerBeat, 'kind'>;
+  readonly worker: Omit<WorkerHeartbeat, 'kind'>;
   /** How often the renewer reads the lease table. */
   readonly tickMs: number;
   /** The same while the table is empty. */
   readonly calmTickMs: number;
   /** Attempts report their start themselves; otherwise an attempt that lives for a second has started. */
-  readonly saysStarted: boolean;
+  readonly reportsStart: boolean;
   readonly maxBlockMs: number | null;
 }
 

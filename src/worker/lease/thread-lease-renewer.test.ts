@@ -4,9 +4,9 @@ import { faultyStore } from '../../../test/support/faulty-store.ts';
 import { startWorker, trialWorker } from '../../../test/support/trial-worker.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
-import type { RunAttempt } from '../attempt/run-outcome.ts';
+import type { AttemptRunner } from '../attempt/run-outcome.ts';
 
-const untilStopped: RunAttempt = (_job, { signal }) =>
+const untilStopped: AttemptRunner = (_job, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
 const ports: MessagePort[] = [];

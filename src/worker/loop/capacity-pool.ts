@@ -5,7 +5,7 @@
  * the same capacity. The capacity in use is the sum of what running jobs need, so a killed job leaks none.
  */
 import type { Job } from '../../core/job/job.ts';
-import type { Offer, Resources } from '../../core/limits/resources.ts';
+import type { Resources, WorkerCapacity } from '../../core/limits/resources.ts';
 import { needsOf, needsText, without } from '../../core/limits/resources.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 
@@ -34,7 +34,7 @@ export class CapacityPool {
   }
 
   /** Returns the capacity for a claim that is sent now. While the claim of another worker is in flight, none is free. */
-  lend(worker: object): Offer {
+  lend(worker: object): WorkerCapacity {
     if (this.#borrower !== null && this.#borrower !== worker) return { whole: this.whole, free: '' };
     this.#borrower = worker;
     const used = [...this.#members.values()].flatMap((inUse) => inUse());

@@ -7,7 +7,7 @@
  * Invariant: one claim is in flight at a time. A claim whose answer was lost is repeated under its own request id until
  * it is answered, because otherwise no worker would hold the leases that it may have granted.
  */
-import type { Offer } from '../../core/limits/resources.ts';
+import type { WorkerCapacity } from '../../core/limits/resources.ts';
 import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
 import { CALL_DEADLINE_MS, monotonicMs, withDeadline } from '../outcome/deadline.ts';
 import { RetryDelay } from '../outcome/retry-delay.ts';
@@ -22,7 +22,7 @@ export interface ClaimLoopOptions {
   /** Returns how many jobs the worker can take now. */
   room(): number;
   /** Returns the free capacity for jobs that need resources; undefined where the worker offers none. */
-  offers(): Offer | undefined;
+  offers(): WorkerCapacity | undefined;
   workerId(): string;
   newId(): string;
   random(): number;

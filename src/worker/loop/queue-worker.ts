@@ -61,13 +61,11 @@ export class QueueWorker implements Worker {
   #undo: (() => void)[] = [];
 
   constructor(options: WorkerOptions) {
-    const { store, concurrency, mostConcurrency = 0, journalPath, pid, random } = options;
+    const { store, concurrency, maxConcurrency = 0, journalPath, pid, random } = options;
     this.#options = options;
     this.#concurrency = concurrency;
     this.#id = options.newId();
-    this.#table = new LeaseTable(
-      Math.max(ENTRIES_PER_SLOT * concurrency, mostConcurrency) + (options.own ?? []).length,
-    );
+    this.#table = new LeaseTable(Math.max(ENTRIES_PER_SLOT * concurrency, maxConcurrency) + (options.own ?? []).length);
     this.#availability = new StoreAvailability({
       onUnavailable: (error) => this.#emit({ type: 'store-away', error }),
       onBack: () => this.#storeIsBack(),
@@ -119,7 +117,7 @@ export class QueueWorker implements Worker {
   }
 
   resize(concurrency: number): void {
-    this.#concurrency = Math.min(concurrency, this.#options.mostConcurrency ?? this.#options.concurrency);
+    this.#concurrency = Math.min(concurrency, this.#options.maxConcurrency ?? this.#options.concurrency);
     this.#claims.wake();
     this.#schedule();
   }

@@ -1,6 +1,6 @@
 /**
  * Reads and writes queue settings, with a copy in memory for workers, which need them synchronously. The global settings
- * have the name EVERY_QUEUE.
+ * have the name GLOBAL_SETTINGS_KEY.
  *
  * Invariant: of two changes at the same time neither is lost, because a write names the version that it read.
  */
@@ -8,9 +8,15 @@ import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { liveSettings } from '../../core/settings/delete-queue.ts';
 import type { ExplainedSetting, SettingLayers, SettingName } from '../../core/settings/global-settings.ts';
-import { explainSettings, mergeGlobal, mustSuitQueue, withoutSetting } from '../../core/settings/global-settings.ts';
+import { checkWithQueue, explainSettings, mergeGlobal, withoutSetting } from '../../core/settings/global-settings.ts';
 import type { QueueSettings, SetSettings } from '../../core/settings/settings.ts';
-import { DEFAULT_SETTINGS, EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
+import {
+  DEFAULT_SETTINGS,
+  GLOBAL_SETTINGS_KEY,
+  QUEUE_RECORD,
+  settingsIn,
+  settingsOf,
+} from '../../core/settings/settings.ts';
 import type { SettingsInput } from '../../core/settings/settings-input.ts';
 import { mergeSettings } from '../../core/settings/settings-input.ts';
 
@@ -35,19 +41,19 @@ export class SettingsCache {
     return explainSettings(await this.layers(queue));
   }
 
-  /** Returns the settings by where they were set. EVERY_QUEUE has no layer of its own. */
+  /** Returns the settings by where they were set. GLOBAL_SETTINGS_KEY has no layer of its own. */
   async layers(queue: string): Promise<SettingLayers> {
     const { records } = this.#store;
     const [own, shared] = await Promise.all([
-      queue === EVERY_QUEUE ? null : records.get(QUEUE_RECORD, queue),
-      records.get(QUEUE_RECORD, EVERY_QUEUE),
+      queue === GLOBAL_SETTINGS_KEY ? null : records.get(QUEUE_RECORD, queue),
+      records.get(QUEUE_RECORD, GLOBAL_SETTINGS_KEY),
     ]);
     return { own: settingsIn(own), shared: settingsIn(shared) };
   }
 
   change(queue: string, input: SettingsInput): Promise<QueueSettings> {
     return this.#write(queue, (before, shared) =>
-      queue === EVERY_QUEUE ? mergeGlobal(before, input) : mergeSettings(before, input, shared),
+      queue === GLOBAL_SETTINGS_KEY ? mergeGlobal(before, input) : mergeSettings(before, input, shared),
     );
   }
 
@@ -60,7 +66,7 @@ export class SettingsCache {
   async follow(queues: readonly string[]): Promise<void> {
     this.#unsubscribe ??= this.#store.jobs.subscribe((events) => {
       const changed = new Set(events.filter(({ type }) => type === 'queue').map(({ queue }) => queue));
-      const isAny = changed.has(EVERY_QUEUE) || events.some(({ type }) => type === 'gap');
+      const isAny = changed.has(GLOBAL_SETTINGS_KEY) || events.some(({ type }) => type === 'gap');
       for (const queue of this.#known.keys()) if (isAny || changed.has(queue)) this.#refresh(queue);
     }, 'work');
     await Promise.all(queues.map(async (queue) => this.#known.set(queue, await this.read(queue))));
@@ -78,12 +84,15 @@ export class SettingsCache {
   async #write(queue: string, next: (before: SetSettings, shared: SetSettings | undefined) => SetSettings) {
     const { records } = this.#store;
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-      const [record, { shared }] = await Promise.all([records.get(QUEUE_RECORD, queue), this.layers(EVERY_QUEUE)]);
+      const [record, { shared }] = await Promise.all([
+        records.get(QUEUE_RECORD, queue),
+        this.layers(GLOBAL_SETTINGS_KEY),
+      ]);
       const set = next(liveSettings(record) ?? {}, shared);
       await this.#mustSuit(queue, set, shared);
       const put = { kind: QUEUE_RECORD, key: queue, value: JSON.stringify(set), ifVersion: record?.version ?? 0 };
       const answer = await records.put(put);
-      if (answer.ok) return queue === EVERY_QUEUE ? settingsOf(undefined, set) : settingsOf(set, shared);
+      if (answer.ok) return queue === GLOBAL_SETTINGS_KEY ? settingsOf(undefined, set) : settingsOf(set, shared);
     }
     throw new LonghaulError(
       'store-unavailable',
@@ -93,10 +102,10 @@ export class SettingsCache {
 
   /** Throws when a setting does not suit its queue. A queue that is changed at the same time escapes this check. */
   async #mustSuit(queue: string, set: SetSettings, shared: SetSettings | undefined): Promise<void> {
-    if (queue !== EVERY_QUEUE) return mustSuitQueue(queue, { own: set, shared });
-    for (let after = EVERY_QUEUE; ; ) {
+    if (queue !== GLOBAL_SETTINGS_KEY) return checkWithQueue(queue, { own: set, shared });
+    for (let after = GLOBAL_SETTINGS_KEY; ; ) {
       const page = await this.#store.records.list({ kind: QUEUE_RECORD, after, limit: PAGE });
-      for (const record of page) mustSuitQueue(record.key, { own: settingsIn(record), shared: set });
+      for (const record of page) checkWithQueue(record.key, { own: settingsIn(record), shared: set });
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
       after = last.key;

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { startWorker } from '../../../test/support/trial-worker.ts';
 import type { RunningJob } from '../../core/job/job.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
-import type { RunAttempt } from '../attempt/run-outcome.ts';
+import type { AttemptRunner } from '../attempt/run-outcome.ts';
 
-const never: RunAttempt = () => new Promise(() => undefined);
+const never: AttemptRunner = () => new Promise(() => undefined);
 
 it('leaves attempts that outlive it running: no stop, a long lease, and the next worker settles them', async () => {
   const store = openMemoryStore();

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startWorker } from '../../../test/support/trial-worker.ts';
 import type { ClaimRequest } from '../../core/ports/job-store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
-import type { RunAttempt } from '../attempt/run-outcome.ts';
+import type { AttemptRunner } from '../attempt/run-outcome.ts';
 
-const untilStopped: RunAttempt = (_job, { signal }) =>
+const untilStopped: AttemptRunner = (_job, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
 let folder = '';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { startWorker, trialWorker } from '../../../test/support/trial-worker.ts';
-import type { RunAttempt } from '../attempt/run-outcome.ts';
+import type { AttemptRunner } from '../attempt/run-outcome.ts';
 
-const untilStopped: RunAttempt = (_job, { signal }) =>
+const untilStopped: AttemptRunner = (_job, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-const never: RunAttempt = () => new Promise(() => undefined);
+const never: AttemptRunner = () => new Promise(() => undefined);
 
 describe('stopping a worker', () => {
   it('lets running attempts end, and claims nothing more', async () => {

@@ -4,14 +4,14 @@ import { startWorker, trialWorker } from '../../../test/support/trial-worker.ts'
 import { GAP_MS } from '../../core/lifecycle/clock.ts';
 import type { Heartbeat } from '../../core/ports/job-store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
-import type { RunAttempt } from '../attempt/run-outcome.ts';
+import type { AttemptRunner } from '../attempt/run-outcome.ts';
 import { AttemptAborted } from '../attempt/stop-reason.ts';
 import { createWorker } from './worker.ts';
 
 /** A handler that runs until it is asked to stop, and then stops at once. */
-const untilStopped: RunAttempt = (_job, { signal }) =>
+const untilStopped: AttemptRunner = (_job, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-const never: RunAttempt = () => new Promise(() => undefined);
+const never: AttemptRunner = () => new Promise(() => undefined);
 
 describe('a worker', () => {
   it('runs what is added, in order, and settles it with its result', async () => {
@@ -39,7 +39,7 @@ describe('a worker', () => {
   });
 
   it('runs more at once after a resize, never beyond its limit, and fewer when slots become free', async () => {
-    const { add, next, worker, store } = trialWorker({ concurrency: 1, mostConcurrency: 3, run: untilStopped });
+    const { add, next, worker, store } = trialWorker({ concurrency: 1, maxConcurrency: 3, run: untilStopped });
     for (const id of ['a', 'b', 'c', 'd']) await add(id);
     await worker.start();
     await next('started', ({ job }) => job.id === 'a');
@@ -252,7 +252,7 @@ describe('a handler', () => {
 
   it('is shown as started, with its process and its progress', async () => {
     const { add, next, find, worker } = await startWorker({
-      saysStarted: true,
+      reportsStart: true,
       run: async (job, context) => {
         context.started(4711);
         context.progress(40, 'pass 1');

@@ -7,7 +7,7 @@ import type { RunningJob } from '../../core/job/job.ts';
 import { badInput } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
-import type { RunAttempt } from '../attempt/run-outcome.ts';
+import type { AttemptRunner } from '../attempt/run-outcome.ts';
 import type { StopReason } from '../attempt/stop-reason.ts';
 import type { CapacityPool } from './capacity-pool.ts';
 import { QueueWorker } from './queue-worker.ts';
@@ -19,8 +19,8 @@ export interface WorkerOptions {
   readonly queues: readonly string[];
   readonly concurrency: number;
   /** The upper limit of `resize`. Default: `concurrency`. */
-  readonly mostConcurrency?: number;
-  readonly run: RunAttempt;
+  readonly maxConcurrency?: number;
+  readonly run: AttemptRunner;
   /** Returns a queue's current settings: backoff, limits, grace. Called often, so it answers from memory. */
   settingsFor(queue: string): QueueSettings;
   readonly host: string;
@@ -46,7 +46,7 @@ export interface WorkerOptions {
   /** The identity of the store, for the journal: a journal of another store is set aside. Default: unknown. */
   storeIdentity?(): Promise<string>;
   /** The runner reports the start itself; otherwise an attempt that lives for a second has started. */
-  readonly saysStarted?: boolean;
+  readonly reportsStart?: boolean;
   /** Attempts of an earlier process whose leases belong to this worker: adopted before the first claim. */
   readonly own?: readonly RunningJob[];
   random(): number;
@@ -81,7 +81,7 @@ export interface Worker {
   /** Stops claiming. Running attempts continue. */
   pause(): void;
   resume(): void;
-  /** Changes how many jobs run at once, up to `mostConcurrency`. Running jobs continue. */
+  /** Changes how many jobs run at once, up to `maxConcurrency`. Running jobs continue. */
   resize(concurrency: number): void;
   /** Claims now: for tests that move the clock of the store. */
   wake(): void;

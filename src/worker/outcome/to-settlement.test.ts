@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RunningJob } from '../../core/job/job.ts';
-import { born, claimed } from '../../core/lifecycle/lifecycle.ts';
+import { claimed, created } from '../../core/lifecycle/lifecycle.ts';
 import { settingsOf } from '../../core/settings/settings.ts';
-import type { RunOutcome } from '../attempt/run-outcome.ts';
+import type { AttemptOutcome } from '../attempt/run-outcome.ts';
 import type { StopReason } from '../attempt/stop-reason.ts';
 import { toSettlement } from './to-settlement.ts';
 
@@ -12,18 +12,18 @@ const settings = settingsOf({
   maxSilenceMs: 500,
 });
 const aJob = (changes: Partial<RunningJob> = {}): RunningJob => {
-  const { job } = born({ id: 'a', queue: 'q', data: '{}' }, { now: 0, seq: 1, settings });
+  const { job } = created({ id: 'a', queue: 'q', data: '{}' }, { now: 0, seq: 1, settings });
   const running = claimed(job, { now: 0, token: 7, worker: 'w', leaseMs: 60_000 }).job as RunningJob;
   return { ...running, ...changes };
 };
 const failure = { group: 'g', message: 'm', detail: null };
-const fail: RunOutcome = { kind: 'fail', failure };
-const complete: RunOutcome = { kind: 'complete', result: '1' };
-const decide = (outcome: RunOutcome | null, stopReason: StopReason | null = null, job = aJob()) =>
+const fail: AttemptOutcome = { kind: 'fail', failure };
+const complete: AttemptOutcome = { kind: 'complete', result: '1' };
+const decide = (outcome: AttemptOutcome | null, stopReason: StopReason | null = null, job = aJob()) =>
   toSettlement(job, outcome, { stopReason, settings, random: 0 });
 
 describe('an attempt that was not stopped', () => {
-  it.each<RunOutcome>([
+  it.each<AttemptOutcome>([
     complete,
     { kind: 'complete', data: '{}', next: { queue: 'p', delayMs: 5 } },
     { kind: 'resend', delayMs: 9, reason: 'later' },

@@ -9,7 +9,7 @@ import { backoffMs } from '../../core/lifecycle/backoff.ts';
 import type { Settlement } from '../../core/ports/job-store.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { limitsOf } from '../attempt/attempt-limits.ts';
-import type { RunOutcome } from '../attempt/run-outcome.ts';
+import type { AttemptOutcome } from '../attempt/run-outcome.ts';
 import type { StopReason } from '../attempt/stop-reason.ts';
 
 export interface SettlementContext {
@@ -23,7 +23,7 @@ export interface SettlementContext {
 /** Returns the settlement, or null when the store has no use for one. An outcome of null: the attempt was abandoned. */
 export function toSettlement(
   job: RunningJob,
-  outcome: RunOutcome | null,
+  outcome: AttemptOutcome | null,
   context: SettlementContext,
 ): Settlement | null {
   switch (context.stopReason) {
@@ -48,18 +48,18 @@ export function releaseOf(job: RunningJob, reason: string): Settlement {
 }
 
 /** Keeps what the handler decided itself. Returns null for a failure that the stop may have caused. */
-function interrupted(job: RunningJob, outcome: RunOutcome | null, context: SettlementContext): Settlement | null {
+function interrupted(job: RunningJob, outcome: AttemptOutcome | null, context: SettlementContext): Settlement | null {
   if (outcome === null || (outcome.kind === 'fail' && outcome.final !== true)) return null;
   return plain(job, outcome, context);
 }
 
 /** The store refuses this settlement, but records it as late. A failure caused by the abort is not worth recording. */
-function tooLate(job: RunningJob, outcome: RunOutcome | null, context: SettlementContext): Settlement | null {
+function tooLate(job: RunningJob, outcome: AttemptOutcome | null, context: SettlementContext): Settlement | null {
   if (outcome === null || outcome.kind === 'fail' || outcome.kind === 'release') return null;
   return plain(job, outcome, context);
 }
 
-function plain(job: RunningJob, outcome: RunOutcome, context: SettlementContext): Settlement {
+function plain(job: RunningJob, outcome: AttemptOutcome, context: SettlementContext): Settlement {
   const { id, lease } = job;
   if (outcome.kind !== 'fail' && outcome.kind !== 'retry') return { id, token: lease.token, ...outcome };
   return { id, token: lease.token, ...outcome, delayMs: outcome.delayMs ?? delayAfterFailure(job, context) };
@@ -69,7 +69,7 @@ function delayAfterFailure(job: RunningJob, { settings, random }: SettlementCont
   return backoffMs(job.policy.backoff ?? settings.backoff, job.failures + 1, random);
 }
 
-function beyondLimit(job: RunningJob, outcome: RunOutcome | null, context: SettlementContext): Failure {
+function beyondLimit(job: RunningJob, outcome: AttemptOutcome | null, context: SettlementContext): Failure {
   const { maxRuntimeMs, maxSilenceMs } = limitsOf(job, context.settings);
   const [group, message] =
     context.stopReason === 'silent'

@@ -1,6 +1,6 @@
 /** The attempts of a job: outcome, exit status, duration, resource use and script. */
 
-import type { AttemptView, PlacedAttempt } from '../../../src/wire/attempt-view.ts';
+import type { AttemptView, LocatedAttempt } from '../../../src/wire/attempt-view.ts';
 import { bytes, span } from '../../../src/wire/spans.ts';
 import { comparePath } from '../compare/run.ts';
 import { setQuery } from '../data/location.ts';
@@ -24,7 +24,7 @@ const HEADS = [
 
 interface AttemptsProps {
   readonly id: string;
-  readonly attempts: readonly PlacedAttempt[];
+  readonly attempts: readonly LocatedAttempt[];
   /** The number of the attempt whose log is shown. */
   readonly shown: number;
 }
@@ -44,7 +44,7 @@ export function Attempts({ id, attempts, shown }: AttemptsProps) {
   );
 }
 
-function Row({ id, attempt, isShown }: { id: string; attempt: PlacedAttempt; isShown: boolean }) {
+function Row({ id, attempt, isShown }: { id: string; attempt: LocatedAttempt; isShown: boolean }) {
   const { end, usage, script } = attempt;
   return (
     <tr class={isShown ? 'bg-accent-ground' : ''}>
@@ -92,7 +92,7 @@ function Row({ id, attempt, isShown }: { id: string; attempt: PlacedAttempt; isS
 }
 
 /** A notice that the files of an attempt are on a node that is gone. */
-function MissingNode({ attempt: { node, script } }: { attempt: PlacedAttempt }) {
+function MissingNode({ attempt: { node, script } }: { attempt: LocatedAttempt }) {
   if (node === null || script !== null || (node.name !== null && node.goneAt === null)) return null;
   return (
     <div class="text-warn">

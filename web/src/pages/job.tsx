@@ -1,7 +1,7 @@
 /** The page of a job: state and reason, actions, log, attempts, history and details. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { PlacedAttempt } from '../../../src/wire/attempt-view.ts';
+import type { LocatedAttempt } from '../../../src/wire/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { comparePath } from '../compare/run.ts';
 import { addressOf } from '../data/base.ts';
@@ -91,9 +91,9 @@ function useMoved(queue: string, job: JobView | undefined): void {
 }
 
 /** Fetches the attempts; more often while the job runs. */
-function useAttempts({ id, state, attempt }: JobView): readonly PlacedAttempt[] {
+function useAttempts({ id, state, attempt }: JobView): readonly LocatedAttempt[] {
   const path = attempt === 0 ? null : `api/jobs/${encodeURIComponent(id)}/attempts`;
-  const { data } = useQuery<{ attempts: readonly PlacedAttempt[] }>(path, {
+  const { data } = useQuery<{ attempts: readonly LocatedAttempt[] }>(path, {
     concerns: (event) => event.type !== 'queue' && event.id === id && event.type !== 'progress',
     everyMs: state === 'running' ? 5_000 : 60_000,
   });

@@ -1,7 +1,7 @@
 /** The page of schedules: the list, and a timeline of the next 24 hours. */
 import { useState } from 'preact/hooks';
 import { scheduleTag } from '../../../src/core/schedules/schedule.ts';
-import type { LaneList } from '../../../src/wire/schedule-checks.ts';
+import type { ScheduleTimelineList } from '../../../src/wire/schedule-checks.ts';
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
 import type { LiveEvent } from '../data/live.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -23,7 +23,7 @@ function isEndOfScheduledRun(event: LiveEvent): boolean {
 
 export function SchedulesPage() {
   const list = useQuery<{ schedules: readonly ScheduleView[] }>('api/schedules');
-  const timeline = useQuery<LaneList>('api/schedules/lanes', {
+  const timeline = useQuery<ScheduleTimelineList>('api/schedules/lanes', {
     everyMs: TIMELINE_POLL_MS,
     concerns: isEndOfScheduledRun,
   });

@@ -1,11 +1,11 @@
 /** The next 24 hours: a row for each schedule with a stroke for each run, so that overlaps are visible. */
-import type { LaneList } from '../../../src/wire/schedule-checks.ts';
+import type { ScheduleTimelineList } from '../../../src/wire/schedule-checks.ts';
 import { localIso, plural, span } from '../../../src/wire/spans.ts';
 import { hoursOf, type Stroke, strokesOf, TIMELINE_WIDTH, type Window, widthOf } from './timeline-layout.ts';
 
-type Row = LaneList['lanes'][number];
+type Row = ScheduleTimelineList['lanes'][number];
 
-export function ScheduleTimeline({ list }: { list: LaneList }) {
+export function ScheduleTimeline({ list }: { list: ScheduleTimelineList }) {
   const { lanes: schedules, from, until } = list;
   if (schedules.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 /** `longhaul add`: adds one job to a queue, with its files. */
 
 import { isAddress } from '../../../core/job/relay-request.ts';
-import type { HookInput } from '../../../core/webhooks/webhook-input.ts';
+import type { WebhookInput } from '../../../core/webhooks/webhook-input.ts';
 import { print, printJson, printNotice } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { requireQueue } from '../../target/known-names.ts';
@@ -31,10 +31,10 @@ export async function addTo(args: Args, { isKnown }: { readonly isKnown: boolean
 }
 
 /** Parses each --hook: a URL, or event names and a URL, such as `failed,slow=https://…`. */
-function parseWebhooks(args: Args): { readonly hooks?: readonly HookInput[] } {
-  const hooks = args.list('hook').map((text): HookInput => {
+function parseWebhooks(args: Args): { readonly hooks?: readonly WebhookInput[] } {
+  const hooks = args.list('hook').map((text): WebhookInput => {
     const [, events, url] = /^([a-z,]+)=(.*)$/.exec(text) ?? [];
-    return url === undefined ? text : ({ url, on: (events ?? '').split(',') } as HookInput);
+    return url === undefined ? text : ({ url, on: (events ?? '').split(',') } as WebhookInput);
   });
   return hooks.length === 0 ? {} : { hooks };
 }

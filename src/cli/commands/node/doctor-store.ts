@@ -12,7 +12,7 @@ import type { Finding } from '../../../node/doctor/finding.ts';
 import { fault, fine, note, warning } from '../../../node/doctor/finding.ts';
 import type { Home } from '../../../node/home.ts';
 import type { DatabaseFacts } from '../../../stores/sqlite/check-database.ts';
-import { checkDatabase, lookUpJobs, lookUpRecords } from '../../../stores/sqlite/check-database.ts';
+import { checkDatabase, findStoredJobs, listStoredRecords } from '../../../stores/sqlite/check-database.ts';
 import { checkRows } from '../../../stores/sqlite/tables/check-rows.ts';
 import { storeMessages } from '../../daemon/serve-checks.ts';
 import { redactPassword } from '../../daemon/startup-lines.ts';
@@ -46,8 +46,8 @@ export function inspectDatabase(home: Home, { isDeep }: { isDeep: boolean }): St
   try {
     const facts = checkDatabase(database);
     const jobs: JobLookup = {
-      find: async (ids) => lookUpJobs(database, ids),
-      records: async (kind) => lookUpRecords(database, kind),
+      find: async (ids) => findStoredJobs(database, ids),
+      records: async (kind) => listStoredRecords(database, kind),
     };
     const findings = [...findingsOf(facts, database), ...(isDeep ? rowFindings(database) : [])];
     return { findings, jobs, seenAt: facts.seenAt, ...NOT_SHARED };

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { parseDuration } from '../../../core/input/duration.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { MOVED_PARTS } from '../../../core/ports/migration.ts';
+import { MIGRATION_PARTS } from '../../../core/ports/migration.ts';
 import type { OpenedStore } from '../../../library/store-address.ts';
 import { openStoreAt } from '../../../library/store-address.ts';
 import { homeAt } from '../../../node/home.ts';
 import { rowsOf } from '../../../node/migration/compare-stores.ts';
 import type { FilesResult } from '../../../node/migration/copy-files.ts';
-import { moveFiles } from '../../../node/migration/copy-files.ts';
+import { copyFiles } from '../../../node/migration/copy-files.ts';
 import { runningJobs } from '../../../node/migration/left-behind.ts';
-import type { MoveResult } from '../../../node/migration/migrate-store.ts';
-import { moveStore } from '../../../node/migration/migrate-store.ts';
+import type { MigrationResult } from '../../../node/migration/migrate-store.ts';
+import { migrateStore } from '../../../node/migration/migrate-store.ts';
 import { bytes } from '../../../wire/spans.ts';
 import { print } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
@@ -69,7 +69,7 @@ async function migrateTo(args: Args, stores: Stores): Promise<number> {
   const copyFiles = filesOf(args, stores, { signal: stop.signal, lines });
   try {
     let files: FilesResult | null = null;
-    const result = await moveStore({
+    const result = await migrateStore({
       from: stores.from.store,
       to: stores.to.store,
       fromName: stores.fromName,
@@ -80,7 +80,7 @@ async function migrateTo(args: Args, stores: Stores): Promise<number> {
       now: () => Date.now(),
       newId: () => randomUUID(),
       onProgress: lines.show,
-      bringFiles: async () => {
+      copyFiles: async () => {
         files = await copyFiles();
       },
     });
@@ -116,12 +116,12 @@ function filesOf(
   const [source, target] = [args.text('from-home') ?? from.home, args.text('to-home') ?? to.home];
   if (source === null || target === null || source === target) return async () => null;
   const options = { from: homeAt(source), to: homeAt(target), known: new Map<string, string>(), signal };
-  return () => moveFiles({ ...options, onFile: lines.showFiles });
+  return () => copyFiles({ ...options, onFile: lines.showFiles });
 }
 
 async function contents({ store }: OpenedStore): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
-  for (const part of MOVED_PARTS) {
+  for (const part of MIGRATION_PARTS) {
     counts[part] = 0;
     for await (const _row of rowsOf(store.migration, part)) counts[part] += 1;
   }
@@ -129,7 +129,12 @@ async function contents({ store }: OpenedStore): Promise<Readonly<Record<string,
   return { ...counts, jobs: (counts['jobs'] ?? 0) - running.length, running: running.length };
 }
 
-function printResult(args: Args, { fromName, toName }: Stores, result: MoveResult, files: FilesResult | null): number {
+function printResult(
+  args: Args,
+  { fromName, toName }: Stores,
+  result: MigrationResult,
+  files: FilesResult | null,
+): number {
   if (args.flag('json')) print(JSON.stringify({ from: fromName, to: toName, ...result, files }));
   else {
     for (const { part, rows, sha256 } of result.parts) print(`${part}: ${rows} equal in both stores, sha256 ${sha256}`);
@@ -141,7 +146,7 @@ function printResult(args: Args, { fromName, toName }: Stores, result: MoveResul
   return 0;
 }
 
-function headline({ kind }: MoveResult, from: string, to: string): string {
+function headline({ kind }: MigrationResult, from: string, to: string): string {
   if (kind === 'already') return `${from} was migrated to ${to} already; nothing is left to migrate`;
   if (kind === 'rest') return `migrated the remaining jobs from ${from} to ${to}`;
   return `migrated ${from} to ${to}; the old store stays closed and refers to the new one`;

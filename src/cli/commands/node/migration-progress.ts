@@ -1,10 +1,10 @@
 /** The progress of a migration: one line that a terminal redraws, or an occasional line elsewhere. */
-import type { MoveProgress } from '../../../node/migration/migrate-store.ts';
+import type { MigrationProgress } from '../../../node/migration/migrate-store.ts';
 import { plural, span } from '../../../wire/spans.ts';
 import { bar, fit, printNotice, screenOf } from '../../output/screen.ts';
 
 export interface ProgressLines {
-  show(progress: MoveProgress): void;
+  show(progress: MigrationProgress): void;
   showFiles(done: number, of: number): void;
   /** The last progress text; empty before the first step. */
   readonly last: string;
@@ -56,7 +56,7 @@ const BAR = 24;
 const VERBS = { copy: 'copied', compare: 'compared' } as const;
 
 /** `copied jobs: 400 of 1500, 26 %, 12 s left`. */
-export function progressText({ step, part, rows, of }: MoveProgress, { ms, since, hasBar }: Pace): string {
+export function progressText({ step, part, rows, of }: MigrationProgress, { ms, since, hasBar }: Pace): string {
   if (step === 'wait') return `waiting for ${plural(rows, 'job')} to end`;
   const head = `${VERBS[step]} ${part}`;
   if (of === null || of === 0) return `${head}: ${rows}`;

@@ -2,7 +2,7 @@
 import { checked, oneOf } from '../../../core/input/check.ts';
 import { didYouMean } from '../../../core/input/did-you-mean.ts';
 import { parseDuration } from '../../../core/input/duration.ts';
-import { shownName } from '../../../core/job/names.ts';
+import { displayName } from '../../../core/job/names.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type { Token } from '../../../server/auth/tokens.ts';
 import { makeToken, readToken, TOKEN_RECORD } from '../../../server/auth/tokens.ts';
@@ -31,7 +31,7 @@ export async function token(args: Args): Promise<number> {
 async function create(args: Args, name: string): Promise<number> {
   if (args.text('role') === undefined) throw args.usageError(`--role is missing: one of ${ROLES.join(', ')}`);
   const wanted = {
-    name: checked('NAME', name, shownName),
+    name: checked('NAME', name, displayName),
     role: checked('--role', args.text('role'), oneOf(...ROLES)),
     expiresAt: expiry(args.text('expires')),
   };

@@ -5,7 +5,7 @@
 
 import { checked } from '../../../core/input/check.ts';
 import { settingName } from '../../../core/settings/global-settings.ts';
-import { EVERY_QUEUE } from '../../../core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY } from '../../../core/settings/settings.ts';
 import type { Longhaul } from '../../../library/index.ts';
 import type { NodeSettings } from '../../../node/node-settings.ts';
 import { nodeSettings } from '../../../node/node-settings.ts';
@@ -44,7 +44,7 @@ interface Row {
 
 export async function config(args: Args): Promise<number> {
   const isGlobal = args.flag('global');
-  const [queue, ...assignments] = isGlobal ? [EVERY_QUEUE, ...args.positionals] : args.positionals;
+  const [queue, ...assignments] = isGlobal ? [GLOBAL_SETTINGS_KEY, ...args.positionals] : args.positionals;
   const settings = parseSettings(args, assignments);
   const unset = args.text('unset');
   if (queue === undefined && unset !== undefined) throw args.usageError('--unset requires QUEUE or --global');

@@ -2,7 +2,7 @@
 import { chmod, copyFile, mkdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { jobsIn } from '../../../core/settings/delete-queue.ts';
+import { totalJobs } from '../../../core/settings/delete-queue.ts';
 import type { SettingsInput } from '../../../core/settings/settings-input.ts';
 import { checkQueueName } from '../../../core/settings/settings-input.ts';
 import { plural } from '../../../wire/spans.ts';
@@ -75,7 +75,7 @@ async function remove(args: Args, target: Target, name: string): Promise<number>
     if ((await stat(path).catch(() => null)) !== null)
       throw new LonghaulError('refused', `${path} defines this queue: remove the file first`);
   }
-  const count = jobsIn(await target.longhaul.queue(name).count());
+  const count = totalJobs(await target.longhaul.queue(name).count());
   if (!(await confirm(args, `delete queue ${name} with ${plural(count, 'job')}`))) return 1;
   const { jobs } = await target.longhaul.queue(name).delete({ jobs: true });
   if (args.flag('json')) printJson({ queue: name, deletedJobs: jobs });

@@ -1,5 +1,5 @@
 /** `longhaul relay`: sends a job to a queue of another node, or lists the jobs that are not delivered yet. */
-import { checkDestination, isAddress, RELAY_QUEUE, readOrder } from '../../../core/job/relay-request.ts';
+import { checkDestination, isAddress, RELAY_QUEUE, readRelayRequest } from '../../../core/job/relay-request.ts';
 import type { JobView } from '../../../library/index.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
@@ -42,7 +42,7 @@ async function list(args: Args): Promise<number> {
 
 function rowOf({ id, data, label, reason, failure }: JobView): Row {
   const text = failure === null || label === 'failed' ? reason : `${failure.message}; ${reason}`;
-  return { id, to: readOrder(JSON.stringify(data))?.to ?? '', label, reason: text };
+  return { id, to: readRelayRequest(JSON.stringify(data))?.to ?? '', label, reason: text };
 }
 
 const COLUMNS: readonly Column<Row>[] = [

@@ -1,11 +1,11 @@
 /** `longhaul schedule`: lists, creates, changes, pauses, runs and deletes schedules. The core checks their rules. */
 import { didYouMean } from '../../../core/input/did-you-mean.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { nextSlots } from '../../../core/schedules/schedule.ts';
+import { nextRunTimes } from '../../../core/schedules/schedule.ts';
 import type { ScheduleInput } from '../../../core/schedules/schedule-input.ts';
 import type { RuleInput } from '../../../core/schedules/schedule-rule-input.ts';
 import { readRule } from '../../../core/schedules/schedule-rule-input.ts';
-import { ruleWords } from '../../../wire/describe-rule.ts';
+import { describeRule } from '../../../wire/describe-rule.ts';
 import type { ScheduleView } from '../../../wire/schedule-view.ts';
 import { localIso } from '../../../wire/spans.ts';
 import { confirm } from '../../output/confirm.ts';
@@ -98,8 +98,8 @@ async function remove(args: Args, target: Target, name: string): Promise<number>
 function explain(args: Args): number {
   if (args.positionals.length > 1) throw args.usageError('too many arguments');
   const bounded = readRule(parseRule(args));
-  const words = ruleWords(bounded.rule);
-  const next = nextSlots(bounded, Date.now(), SHOWN_UPCOMING);
+  const words = describeRule(bounded.rule);
+  const next = nextRunTimes(bounded, Date.now(), SHOWN_UPCOMING);
   if (args.flag('json')) printJson({ words, upcoming: next });
   else {
     print(words);

@@ -1,5 +1,5 @@
 /** The value of each setting as text, with its description. The types make the table complete. */
-import { SETTING_WORDS } from '../../../core/settings/setting-descriptions.ts';
+import { SETTING_DESCRIPTIONS } from '../../../core/settings/setting-descriptions.ts';
 import type { Keep, QueueSettings, Retained } from '../../../core/settings/settings.ts';
 import { RETAINED } from '../../../core/settings/settings.ts';
 import type { SettingsInput } from '../../../core/settings/settings-input.ts';
@@ -56,7 +56,10 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingDisplay['of']>> = {
 };
 
 export const SETTINGS: Readonly<Record<string, SettingDisplay>> = Object.fromEntries(
-  Object.entries(SETTING_WORDS).map(([name, about]) => [name, { about, of: VALUES[name as keyof SettingsInput] }]),
+  Object.entries(SETTING_DESCRIPTIONS).map(([name, about]) => [
+    name,
+    { about, of: VALUES[name as keyof SettingsInput] },
+  ]),
 );
 
 function keysText({ keys }: QueueSettings): string {

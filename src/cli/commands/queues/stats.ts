@@ -1,7 +1,7 @@
 /** `longhaul stats`: prints wait and run times by day, or the throughput by minute or hour. */
 import { checked, object, oneOf } from '../../../core/input/check.ts';
 import { quantile } from '../../../core/statistics/histogram.ts';
-import type { DayStatistics, SeriesPoint, SeriesQuestion, StatisticsQuestion } from '../../../library/index.ts';
+import type { DayStatistics, SeriesPoint, SeriesQuery, StatisticsQuery } from '../../../library/index.ts';
 import { seriesSpan } from '../../../wire/port-checks.ts';
 import { span } from '../../../wire/spans.ts';
 import type { Column } from '../../output/columns.ts';
@@ -38,7 +38,7 @@ export async function stats(args: Args): Promise<number> {
   });
 }
 
-async function throughput(args: Args, { longhaul }: Target, question: SeriesQuestion): Promise<number> {
+async function throughput(args: Args, { longhaul }: Target, question: SeriesQuery): Promise<number> {
   const found = await longhaul.throughput(question);
   if (args.flag('json')) printJson(found);
   else if (found.length === 0) printNotice('no jobs ended in this time');
@@ -53,7 +53,7 @@ const POINTS: readonly Column<SeriesPoint>[] = [
   { title: 'FAILED', isWhole: true, of: ({ failed }) => ({ text: number(failed), colour: 'red' }) },
 ];
 
-function since(days: number): Pick<StatisticsQuestion, 'from'> {
+function since(days: number): Pick<StatisticsQuery, 'from'> {
   return { from: new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10) };
 }
 

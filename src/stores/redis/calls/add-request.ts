@@ -2,7 +2,7 @@
 
 import type { UniqueKey } from '../../../core/job/job.ts';
 import type { NewJob } from '../../../core/ports/job-store.ts';
-import type { Hook } from '../../../core/webhooks/webhook.ts';
+import type { Webhook } from '../../../core/webhooks/webhook.ts';
 import { DEFAULT_PROGRESS_STEP } from '../../../core/webhooks/webhook.ts';
 import { checksum } from '../encoding/job-record.ts';
 import { escapeText, FIELD, INLINE_LIMIT, PART } from '../encoding/layout.ts';
@@ -75,10 +75,10 @@ export function birthFields(job: NewJob): string {
 }
 
 /** Nothing in it needs to be escaped: an address is checked for that. */
-const hookWords = ({ on, every = DEFAULT_PROGRESS_STEP, secret, format, url }: Hook): string =>
+const hookWords = ({ on, every = DEFAULT_PROGRESS_STEP, secret, format, url }: Webhook): string =>
   `${on.join(',')} ${every} ${secret ?? '-'} ${format ?? '-'} ${url}`;
 
-const hooksValue = (hooks: readonly Hook[] = []): string | undefined =>
+const hooksValue = (hooks: readonly Webhook[] = []): string | undefined =>
   hooks.length === 0 ? undefined : hooks.map(hookWords).join(PART);
 
 const uniqueValue = ({ scope, until, periodMs, key }: UniqueKey): string =>

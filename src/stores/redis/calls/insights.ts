@@ -1,6 +1,12 @@
 /** The questions of insight, each to the script that answers it. None of them writes. */
-import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../../../core/ports/insight.ts';
-import { MOST_HOLDERS } from '../../../core/ports/insight.ts';
+import type {
+  InsightKind,
+  InsightQuery,
+  InsightQueryOf,
+  InsightResultOf,
+  Insights,
+} from '../../../core/ports/insight.ts';
+import { MAX_HOLDERS } from '../../../core/ports/insight.ts';
 import { dayNumber } from '../../../core/statistics/statistics.ts';
 import { SPAN_LETTERS } from '../encoding/layout.ts';
 import { readEnds, readFailures, readPrunable, readStorage, readTags } from './read-groups.ts';
@@ -8,7 +14,10 @@ import { KIND_LETTERS, readSeries, readStatistics } from './read-statistics.ts';
 import { readBrake, readThrottles } from './read-throttles.ts';
 import { type Ask, listOf } from './script-runner.ts';
 
-type Answerer<Kind extends InsightKind> = (ask: Ask, question: QuestionOf<Kind>) => Promise<Insights[Kind]['result']>;
+type Answerer<Kind extends InsightKind> = (
+  ask: Ask,
+  question: InsightQueryOf<Kind>,
+) => Promise<Insights[Kind]['result']>;
 
 const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures: async (ask, { queue, past = false }) =>
@@ -26,10 +35,10 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
     const { queue, span, from = 0 } = question;
     return readSeries(await ask('series', [SPAN_LETTERS[span], String(from), ...(queue ? [queue] : [])]), question);
   },
-  throttles: async (ask) => readThrottles(await ask('throttles', [String(MOST_HOLDERS)])),
+  throttles: async (ask) => readThrottles(await ask('throttles', [String(MAX_HOLDERS)])),
   brakes: async (ask, { ids }) => listOf(await ask('brakes', ids)).map(readBrake),
 };
 
-export function insight(ask: Ask, question: Question): Promise<AnswerOf<Question>> {
+export function insight(ask: Ask, question: InsightQuery): Promise<InsightResultOf<InsightQuery>> {
   return (ANSWERERS[question.kind] as Answerer<InsightKind>)(ask, question);
 }

@@ -1,11 +1,11 @@
 /** Reads what the scripts answer of failure groups, tags, what is kept and what retention would take. */
 
 import type { Prunable } from '../../../core/lifecycle/prunable.ts';
-import { isSurplus, surplusOf } from '../../../core/lifecycle/prunable.ts';
-import type { EndOfJob, TagCount } from '../../../core/ports/insight.ts';
+import { hasSurplus, surplusOf } from '../../../core/lifecycle/prunable.ts';
+import type { EndedJob, TagCount } from '../../../core/ports/insight.ts';
 import { tagOrder } from '../../../core/ports/insight.ts';
 import type { FailureGroup } from '../../../core/ports/job-store.ts';
-import type { LivingGroup } from '../../../core/statistics/failure-trend.ts';
+import type { CurrentFailureGroup } from '../../../core/statistics/failure-trend.ts';
 import { groupOrder, withTrends } from '../../../core/statistics/failure-trend.ts';
 import type { QueueStorage } from '../../../core/statistics/storage.ts';
 import { storageOf } from '../../../core/statistics/storage.ts';
@@ -29,7 +29,7 @@ export function readFailures(answer: ScriptAnswer, past: boolean): FailureGroup[
   return all.sort(groupOrder);
 }
 
-function readGroup(line: string): LivingGroup {
+function readGroup(line: string): CurrentFailureGroup {
   const [queue = '', group = '', count = '', firstAt = '', lastAt = '', sampleId = ''] = line.split(FIELD);
   return {
     queue,
@@ -57,7 +57,7 @@ export function readPrunable(answer: ScriptAnswer): Prunable[] {
     const keep = { ms: null, count: limitIn(most), bytes: limitIn(mostBytes) };
     return { queue, kind: kind as Prunable['kind'], ...surplusOf(stock, keep) };
   });
-  return all.filter(isSurplus);
+  return all.filter(hasSurplus);
 }
 
 const numbersIn = (words: string): readonly number[] => linesOf(words, ' ').map(Number);
@@ -73,7 +73,7 @@ export function readStorage(answer: ScriptAnswer): QueueStorage[] {
   });
 }
 
-export function readEnds(answer: ScriptAnswer): EndOfJob[] {
+export function readEnds(answer: ScriptAnswer): EndedJob[] {
   return linesOf(answer, PART).map((line) => {
     const [id = '', endedAt = ''] = line.split(FIELD);
     return { id, endedAt: Number(endedAt) };

@@ -1,8 +1,8 @@
 /** Reads the cells of statistics as the scripts answer them (lua/statistics.lua, lua/tally.lua). */
 
 import { byText } from '../../../core/input/text-order.ts';
-import type { SeriesQuestion } from '../../../core/ports/insight.ts';
-import { readFigures } from '../../../core/statistics/aggregate.ts';
+import type { SeriesQuery } from '../../../core/ports/insight.ts';
+import { readAggregate } from '../../../core/statistics/aggregate.ts';
 import type { SeriesPoint } from '../../../core/statistics/series.ts';
 import { pointsOf, readCounts } from '../../../core/statistics/series.ts';
 import type { CellKind, DayStatistics, StoredCell } from '../../../core/statistics/statistics.ts';
@@ -27,11 +27,11 @@ export function readCells(answer: ScriptAnswer): QueueCell[] {
 function readCell(line: string): QueueCell {
   const [queue = '', day = '', name = '', figures = ''] = line.split(FIELD);
   const kind = CELL_KINDS.find((each) => KIND_LETTERS[each] === name[0]) ?? 'queue';
-  return { queue, day: Number(day), kind, name: unescapeText(name.slice(1)), figures: readFigures(figures) };
+  return { queue, day: Number(day), kind, name: unescapeText(name.slice(1)), figures: readAggregate(figures) };
 }
 
 /** The first line is the time. */
-export function readSeries(answer: ScriptAnswer, { span, from = 0 }: SeriesQuestion): SeriesPoint[] {
+export function readSeries(answer: ScriptAnswer, { span, from = 0 }: SeriesQuery): SeriesPoint[] {
   const [now, ...lines] = linesOf(answer, PART);
   const pages = lines.map((line) => line.split(FIELD));
   const queues = [...new Set(pages.map(([queue = '']) => queue))].sort(byText);

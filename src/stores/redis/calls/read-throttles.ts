@@ -1,7 +1,7 @@
 /** Reads what the scripts say of throttles. */
 
 import { byText } from '../../../core/input/text-order.ts';
-import type { Brake } from '../../../core/limits/throttle.ts';
+import type { WaitReason } from '../../../core/limits/throttle.ts';
 import type { ThrottleUse } from '../../../core/ports/insight.ts';
 import { FIELD, PART, unescapeText } from '../encoding/layout.ts';
 import { linesOf } from './answers.ts';
@@ -21,7 +21,7 @@ export function readThrottles(answer: ScriptAnswer): ThrottleUse[] {
   return uses.sort((a, b) => byText(a.address, b.address));
 }
 
-export function readBrake(words: string): Brake | null {
+export function readBrake(words: string): WaitReason | null {
   const [by = '', held = '', max = '', address = ''] = words.split(FIELD);
   if (by === 'needs') return { by, needs: held };
   if (by === 'rate') return { by, until: Number(held) };

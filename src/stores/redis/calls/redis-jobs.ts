@@ -5,8 +5,8 @@
  * own; claims never do.
  */
 import type { ClockSource } from '../../../core/lifecycle/clock.ts';
-import type { CallAnswer, CallArgument, CallName } from '../../../core/operations/perform.ts';
-import { portOver } from '../../../core/operations/port.ts';
+import type { CallArgument, CallName, CallResult } from '../../../core/operations/perform.ts';
+import { jobStoreOver } from '../../../core/operations/port.ts';
 import type {
   AddResult,
   CallOptions,
@@ -18,7 +18,7 @@ import type {
   NewJob,
   Settlement,
   SettleResult,
-  WorkerBeat,
+  WorkerHeartbeat,
 } from '../../../core/ports/job-store.ts';
 import { readHistory } from '../encoding/job-history.ts';
 import { readJobs } from '../encoding/job-record.ts';
@@ -38,7 +38,7 @@ export interface RedisJobsOptions {
   readonly subscribe: JobStore['subscribe'];
 }
 
-type Calls = { readonly [Name in CallName]: (ask: Ask, argument: CallArgument<Name>) => Promise<CallAnswer<Name>> };
+type Calls = { readonly [Name in CallName]: (ask: Ask, argument: CallArgument<Name>) => Promise<CallResult<Name>> };
 
 /** As many as a script can take without keeping the others waiting for more than a few milliseconds. */
 const BATCH = { size: 1_000, batches: 2 };
@@ -51,7 +51,7 @@ export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): Jo
     return (name, args) => run(name, [time, ...args]);
   };
   const calls = clock === 'store' ? { ...CALLS, ...callsTogether(askAt(undefined)) } : CALLS;
-  return portOver((name, argument, options) => calls[name](askAt(options), argument), subscribe);
+  return jobStoreOver((name, argument, options) => calls[name](askAt(options), argument), subscribe);
 }
 
 /** The calls that gather. They all happen at the store's own time, so it does not matter with whom they travel. */
@@ -89,7 +89,7 @@ function overList<Item extends { readonly id: string }, Answer>(
 
 const overIds =
   (name: 'commit' | 'delete') =>
-  (ask: Ask, ids: readonly string[]): Promise<CallAnswer<'commit'>> =>
+  (ask: Ask, ids: readonly string[]): Promise<CallResult<'commit'>> =>
     overList(
       name,
       (items: readonly { id: string }[]) => requests.idArguments(items.map(({ id }) => id)),
@@ -124,7 +124,7 @@ const CALLS: Calls = {
   maintain: async (ask, { limit }) => answers.readMaintenance(await ask('maintain', [String(limit)])),
 };
 
-async function find(ask: Ask, ids: readonly string[]): Promise<CallAnswer<'find'>> {
+async function find(ask: Ask, ids: readonly string[]): Promise<CallResult<'find'>> {
   const jobs = new Map(readJobs(listOf(await ask('find', ids)), 0).map((job) => [job.id, job]));
   return ids.map((id) => jobs.get(id) ?? null);
 }
@@ -140,7 +140,7 @@ async function peek(ask: Ask, query: JobQuery): Promise<JobPage> {
   return { jobs, next: jobs.length < query.limit ? null : String(offset + jobs.length) };
 }
 
-async function keepWorker(ask: Ask, beat: WorkerBeat): Promise<CallAnswer<'keepWorker'>> {
+async function keepWorker(ask: Ask, beat: WorkerHeartbeat): Promise<CallResult<'keepWorker'>> {
   const { id, host, pid, queues, info, kind, leaseMs } = beat;
   const shown = escapeText(JSON.stringify({ host, pid, queues, info }));
   const word = String(await ask('keep-worker', [escapeText(id), kind, String(leaseMs), shown]));

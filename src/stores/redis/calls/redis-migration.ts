@@ -5,27 +5,27 @@ import { byText } from '../../../core/input/text-order.ts';
 import type { ClockSource } from '../../../core/lifecycle/clock.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type {
+  MigratedDay,
+  MigrationBatch,
+  MigrationPage,
+  MigrationPart,
   MigrationPort,
-  MovedBatch,
-  MovedDay,
-  MovedPage,
-  MovedPart,
-  MovedRow,
-  MovedValues,
-  Standing,
+  MigrationRow,
+  MigrationState,
+  MigrationValues,
 } from '../../../core/ports/migration.ts';
 import {
   byBytes,
   canonicalCells,
-  closedWords,
+  closedReason,
   keyOfDay,
   keyOfRecord,
-  notInMove,
+  notMigrationTarget,
   partsOfKey,
-  STAYING_RECORDS,
+  UNMIGRATED_RECORDS,
 } from '../../../core/ports/migration.ts';
 import type { SeriesPage } from '../../../core/statistics/series.ts';
-import { countsText, inPageOrder, readCounts, SPAN_NAMES, slotOf } from '../../../core/statistics/series.ts';
+import { countsText, readCounts, ringSlotOf, SPAN_NAMES, sortedPages } from '../../../core/statistics/series.ts';
 import { CELL_KINDS } from '../../../core/statistics/statistics.ts';
 import { escapeText, FIELD, PART, SPAN_LETTERS, unescapeText } from '../encoding/layout.ts';
 import { movedJobArguments, readMovedJobs } from '../encoding/migrated-job.ts';
@@ -47,7 +47,7 @@ type Read = (...words: readonly string[]) => Promise<readonly string[]>;
 
 export function createRedisMigration({ clock, run }: RedisMigrationOptions): MigrationPort {
   const read: Read = async (...words) => listOf(await run('moving-read', [clock, ...words]));
-  const standing = async (): Promise<Standing | null> => readStanding((await read('standing'))[0] ?? '');
+  const standing = async (): Promise<MigrationState | null> => readStanding((await read('standing'))[0] ?? '');
   return {
     standing,
     numbers: async () => {
@@ -58,23 +58,24 @@ export function createRedisMigration({ clock, run }: RedisMigrationOptions): Mig
       const known = (await read('standing'))[0] ?? '';
       if (!sameJson(readStanding(known), before)) return false;
       const text = next === null ? '' : JSON.stringify(next);
-      return (await run('moving-stand', [clock, known, text, closedWords(next) ?? ''])) === 'yes';
+      return (await run('moving-stand', [clock, known, text, closedReason(next) ?? ''])) === 'yes';
     },
-    read: <Part extends MovedPart>(part: Part, after: string | null, limit: number) =>
-      READERS[part](read, after, limit) as Promise<MovedPage<Part>>,
+    read: <Part extends MigrationPart>(part: Part, after: string | null, limit: number) =>
+      READERS[part](read, after, limit) as Promise<MigrationPage<Part>>,
     write: async (batch) => {
       const before = await standing();
-      if (before?.move !== batch.move) throw notInMove(batch.move);
+      if (before?.move !== batch.move) throw notMigrationTarget(batch.move);
       await writeSlices((args) => run('moving-write', [clock, ...args]), batch, before);
     },
     clear: (move) => clearAll((args) => run('moving-clear', [clock, ...args]), move),
   };
 }
 
-const readStanding = (text: string): Standing | null => (text === '' ? null : (JSON.parse(text) as Standing));
+const readStanding = (text: string): MigrationState | null =>
+  text === '' ? null : (JSON.parse(text) as MigrationState);
 
 const READERS: {
-  readonly [Part in MovedPart]: (read: Read, after: string | null, limit: number) => Promise<MovedPage>;
+  readonly [Part in MigrationPart]: (read: Read, after: string | null, limit: number) => Promise<MigrationPage>;
 } = {
   records: readRecords,
   queues: readQueues,
@@ -85,10 +86,10 @@ const READERS: {
   },
 };
 
-async function readRecords(read: Read, after: string | null, limit: number): Promise<MovedPage> {
+async function readRecords(read: Read, after: string | null, limit: number): Promise<MigrationPage> {
   const [fromKind, fromKey] = after === null ? ['', ''] : partsOfKey(after);
   const kinds = (await kindsOf(read)).filter((kind) => byBytes(kind, fromKind) >= 0);
-  const rows: MovedRow[] = [];
+  const rows: MigrationRow[] = [];
   for (const kind of kinds) {
     const from = kind === fromKind ? `=${fromKey}` : '';
     const answer = await read('records', kind, from, String(limit - rows.length));
@@ -109,17 +110,17 @@ async function kindsOf(read: Read): Promise<readonly string[]> {
     for (const kind of found) kinds.add(kind);
     cursor = next;
   } while (cursor !== '0');
-  return [...kinds].filter((kind) => !STAYING_RECORDS.includes(kind)).sort(byBytes);
+  return [...kinds].filter((kind) => !UNMIGRATED_RECORDS.includes(kind)).sort(byBytes);
 }
 
-async function readQueues(read: Read, after: string | null, limit: number): Promise<MovedPage> {
+async function readQueues(read: Read, after: string | null, limit: number): Promise<MigrationPage> {
   const answer = await read('queues', after ?? '', String(limit));
-  const rows: MovedRow<'queues'>[] = [];
+  const rows: MigrationRow<'queues'>[] = [];
   for (let at = 0; at < answer.length; at += 5) {
     const [name = '', turn = '', rateAt = '', words = '', pages = ''] = answer.slice(at, at + 5);
     const turns = pairsOf(words).map(([key, given]) => [unescapeText(key), Number(given)] as const);
     const sorted = turns.sort(([a], [b]) => byText(a, b));
-    const series = inPageOrder(pages === '' ? [] : pages.split(PART).map(readPage));
+    const series = sortedPages(pages === '' ? [] : pages.split(PART).map(readPage));
     rows.push({ key: name, value: { name, turn: Number(turn), rateAt: Number(rateAt), turns: sorted, series } });
   }
   return { rows, next: rows.length < limit ? null : (rows.at(-1)?.key ?? null) };
@@ -137,13 +138,13 @@ function pairsOf(words: string): readonly (readonly [string, string])[] {
 }
 
 /** Queue by queue: only those that had a job have statistics. */
-async function readDays(read: Read, after: string | null, limit: number): Promise<MovedPage> {
+async function readDays(read: Read, after: string | null, limit: number): Promise<MigrationPage> {
   const [fromQueue, fromDay] = after === null ? ['', ''] : partsOfKey(after);
-  const rows: MovedRow[] = [];
+  const rows: MigrationRow[] = [];
   let queue: string | null = fromQueue;
   let day = fromDay === '' ? '-1' : fromDay;
   while (queue !== null && rows.length < limit) {
-    const days: readonly MovedDay[] = queue === '' ? [] : await daysOf(read, queue, day, limit - rows.length);
+    const days: readonly MigratedDay[] = queue === '' ? [] : await daysOf(read, queue, day, limit - rows.length);
     rows.push(...days.map((value) => ({ key: keyOfDay(value), value })));
     const next: readonly string[] = await read('queues', queue, '1');
     queue = next[0] ?? null;
@@ -152,7 +153,7 @@ async function readDays(read: Read, after: string | null, limit: number): Promis
   return { rows, next: rows.length < limit ? null : (rows.at(-1)?.key ?? null) };
 }
 
-async function daysOf(read: Read, queue: string, after: string, limit: number): Promise<readonly MovedDay[]> {
+async function daysOf(read: Read, queue: string, after: string, limit: number): Promise<readonly MigratedDay[]> {
   const answer = await read('statistics', queue, after, String(limit));
   const days = new Map<string, { kind: (typeof CELL_KINDS)[number]; name: string; figures: string }[]>();
   for (let at = 0; at < answer.length; at += 3) {
@@ -164,7 +165,7 @@ async function daysOf(read: Read, queue: string, after: string, limit: number): 
   return [...days].map(([day, cells]) => ({ queue, day: Number(day), cells: canonicalCells(cells) }));
 }
 
-const WRITERS: { readonly [Part in MovedPart]: (value: MovedValues[Part]) => string[] } = {
+const WRITERS: { readonly [Part in MigrationPart]: (value: MigrationValues[Part]) => string[] } = {
   records: ({ kind, key, version, expiresAt, updatedAt, value }) => [
     kind,
     key,
@@ -176,7 +177,7 @@ const WRITERS: { readonly [Part in MovedPart]: (value: MovedValues[Part]) => str
     String(rateAt),
     turns.map(([key, given]) => `${escapeText(key)}${FIELD}${given}${FIELD}`).join(''),
     series
-      .map(({ span, page, counts }) => `${SPAN_LETTERS[span]}${slotOf(span, page)} ${page} ${countsText(counts)}`)
+      .map(({ span, page, counts }) => `${SPAN_LETTERS[span]}${ringSlotOf(span, page)} ${page} ${countsText(counts)}`)
       .join(PART),
   ],
   statistics: ({ queue, day, cells }) =>
@@ -189,7 +190,11 @@ const WRITERS: { readonly [Part in MovedPart]: (value: MovedValues[Part]) => str
 };
 
 /** In slices that one script can take; the last says how far it came. */
-async function writeSlices(run: (args: readonly string[]) => ReturnType<Run>, batch: MovedBatch, before: Standing) {
+async function writeSlices(
+  run: (args: readonly string[]) => ReturnType<Run>,
+  batch: MigrationBatch,
+  before: MigrationState,
+) {
   const { move, part, numbers, done } = batch;
   const write = WRITERS[part] as (value: unknown) => string[];
   const gone = batch.gone.map((key) => [...partsOfKey(key), '']);
@@ -199,7 +204,7 @@ async function writeSlices(run: (args: readonly string[]) => ReturnType<Run>, ba
     const isLast = place === slices.length - 1;
     const after = isLast && done !== null ? JSON.stringify({ ...before, done }) : '';
     const word = await run([move, after, ...given, part, ...slice]);
-    if (word === 'no') throw notInMove(move);
+    if (word === 'no') throw notMigrationTarget(move);
     if (word !== 'ok') throw new LonghaulError('store-incompatible', `the store answered ${String(word)} to a move`);
   }
 }
@@ -223,8 +228,8 @@ function slicesBySize(items: readonly (readonly string[])[]): readonly (readonly
 async function clearAll(run: (args: readonly string[]) => ReturnType<Run>, move: string): Promise<void> {
   let cursor = '0';
   do {
-    const next = await run([move, cursor, ` ${STAYING_RECORDS.join(' ')} `]);
-    if (next === 'no') throw notInMove(move);
+    const next = await run([move, cursor, ` ${UNMIGRATED_RECORDS.join(' ')} `]);
+    if (next === 'no') throw notMigrationTarget(move);
     cursor = String(next);
   } while (cursor !== '0');
 }

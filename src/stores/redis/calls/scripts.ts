@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { BARRED_CALLS } from '../../../core/operations/perform.ts';
+import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
 import { constantsText, everydayText } from './constants.ts';
 
 export const CHANGING_SCRIPTS = [
@@ -75,7 +75,7 @@ const SWIFT: Partial<Record<ScriptName, string>> = {
 /** The same for `add` (lua/birth.lua). */
 const BIRTH = 'local said = birth() if said then return said end\n';
 
-const BARRED: readonly ScriptName[] = BARRED_CALLS;
+const BARRED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
 
 /** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
 export function scriptText(name: ScriptName): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Job } from '../../../core/job/job.ts';
-import type { MovedJob } from '../../../core/ports/migration.ts';
+import type { MigratedJob } from '../../../core/ports/migration.ts';
 import { movedJobArguments, readMovedJobs } from './migrated-job.ts';
 
 const LONG = 'l\u001f'.repeat(600);
@@ -42,12 +42,12 @@ const FULL: Job = {
   forwardedTo: 'http://there',
   endedAt: 1_600,
 };
-const HISTORY: MovedJob['history'] = [
+const HISTORY: MigratedJob['history'] = [
   { at: 1_000, event: 'added', state: 'draft', attempt: 0, token: null, by: null, note: null },
   { at: 1_100, event: 'folded', state: 'waiting', attempt: 0, token: null, by: null, note: 'n\u001f' },
   { at: 1_200, event: 'failed', state: 'failed', attempt: 7, token: 9, by: 'w\u001e', note: null },
 ];
-const MOVED: MovedJob = {
+const MOVED: MigratedJob = {
   job: FULL,
   history: HISTORY,
   parents: [
@@ -57,7 +57,7 @@ const MOVED: MovedJob = {
   holds: { until: null },
 };
 
-const throughRedis = (moved: MovedJob): MovedJob | undefined => {
+const throughRedis = (moved: MigratedJob): MigratedJob | undefined => {
   const [id = '', record = '', count = '', ...rest] = movedJobArguments(moved);
   const [texts, [edges, until]] = [rest.slice(0, Number(count)), rest.slice(Number(count))];
   return readMovedJobs(['', '1', `${edges}\u001f${until}`, id, record, ...texts]).jobs[0];
@@ -76,7 +76,7 @@ test('So is one whose texts stand apart, one with nothing in it, and one that ho
   ) as unknown as Job;
   const { id, queue, data, state } = FULL;
   const job: Job = { ...bare, id, queue, data, state, tags: [], policy: {}, slots: [], createdAt: 5, runAt: 5 };
-  const [first] = HISTORY as [MovedJob['history'][number]];
-  const plain: MovedJob = { job, history: [{ ...first, at: 5, state: 'waiting' }], parents: [], holds: null };
+  const [first] = HISTORY as [MigratedJob['history'][number]];
+  const plain: MigratedJob = { job, history: [{ ...first, at: 5, state: 'waiting' }], parents: [], holds: null };
   expect(throughRedis(plain)).toEqual(plain);
 });

@@ -5,7 +5,7 @@
 import type { HistoryRow } from '../../../core/job/history.ts';
 import type { Job } from '../../../core/job/job.ts';
 import { isBlocked } from '../../../core/job/job.ts';
-import type { MovedEdge, MovedJob } from '../../../core/ports/migration.ts';
+import type { MigratedEdge, MigratedJob } from '../../../core/ports/migration.ts';
 import { birthFields } from '../calls/add-request.ts';
 import { readHistory } from './job-history.ts';
 import { checksum, fieldsOf, readJobs } from './job-record.ts';
@@ -13,7 +13,7 @@ import { EVENT_LETTERS, escapeText, FIELD, INLINE_LIMIT, PART, PLACES } from './
 import { textWord, word } from './request-encoding.ts';
 
 /** The arguments of lua/moving-write.lua for one job. */
-export function movedJobArguments({ job, history, parents, holds }: MovedJob): string[] {
+export function movedJobArguments({ job, history, parents, holds }: MigratedJob): string[] {
   const apart = apartOf(job);
   const letters = [...apart.keys()].join('');
   const data = apart.has('d') ? '' : checksum(job.data) + escapeText(job.data);
@@ -117,12 +117,12 @@ function rowText({ at, event, state, attempt, token, by, note }: HistoryRow, cre
 /** What lua/moving-read.lua answers for jobs: the seq to go on from, and the jobs. */
 export function readMovedJobs(answer: readonly string[]): {
   readonly last: string;
-  readonly jobs: readonly MovedJob[];
+  readonly jobs: readonly MigratedJob[];
 } {
   const count = Number(answer[1]);
   const [ties, from] = [answer.slice(2, 2 + count), 2 + count];
   const records = recordsIn(answer, from);
-  const jobs = readJobs(answer, from).map((job, place): MovedJob => {
+  const jobs = readJobs(answer, from).map((job, place): MigratedJob => {
     const [edges = '', until = ''] = (ties[place] ?? '').split(FIELD);
     const history = readHistory(records[place] ?? '');
     return { job, history, parents: readEdges(edges), holds: until === '' ? null : { until: untilOf(until) } };
@@ -132,7 +132,7 @@ export function readMovedJobs(answer: readonly string[]): {
 
 const untilOf = (word: string): number | null => (word === '-' ? null : Number(word));
 
-function readEdges(words: string): readonly MovedEdge[] {
+function readEdges(words: string): readonly MigratedEdge[] {
   const edges = words.split(' ').filter((each) => each !== '');
   const read = edges.map((each) => ({ seq: Number(each.slice(0, -1)), isOpen: each.endsWith('+') }));
   return read.sort((a, b) => a.seq - b.seq);

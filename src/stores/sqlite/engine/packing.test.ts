@@ -1,6 +1,6 @@
 /** Messages between threads arrive as they were sent, packed or not. */
 import { describe, expect, it } from 'vitest';
-import { born, claimed } from '../../../core/lifecycle/lifecycle.ts';
+import { claimed, created } from '../../../core/lifecycle/lifecycle.ts';
 import type { NewJob, Settlement, StoreEvent } from '../../../core/ports/job-store.ts';
 import { DEFAULT_SETTINGS } from '../../../core/settings/settings.ts';
 import type { RequestName } from './messages.ts';
@@ -48,7 +48,7 @@ describe('an argument', () => {
 
 describe('an answer', () => {
   it('with leases arrives', () => {
-    const { job: waiting } = born(job('a', { tags: ['x'], name: 'n' }), {
+    const { job: waiting } = created(job('a', { tags: ['x'], name: 'n' }), {
       now: 5,
       seq: 1,
       settings: DEFAULT_SETTINGS,

@@ -4,8 +4,8 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { MessageChannel } from 'node:worker_threads';
-import type { CallAnswer, CallArgument, CallName } from '../../../core/operations/perform.ts';
-import { portOver } from '../../../core/operations/port.ts';
+import type { CallArgument, CallName, CallResult } from '../../../core/operations/perform.ts';
+import { jobStoreOver } from '../../../core/operations/port.ts';
 import type { JobStore } from '../../../core/ports/job-store.ts';
 import { migrationOver } from '../../../core/ports/migration.ts';
 import type { Records } from '../../../core/ports/records.ts';
@@ -47,8 +47,8 @@ function storeOver(client: PortClient, close: () => Promise<void>): Store {
 
 function jobsOver(client: PortClient): JobStore {
   const send = <Name extends CallName>(name: Name, argument: CallArgument<Name>, options?: { now?: number }) =>
-    client.call(name, argument, options?.now) as Promise<CallAnswer<Name>>;
-  return portOver(send, (listener) => client.subscribe(listener));
+    client.call(name, argument, options?.now) as Promise<CallResult<Name>>;
+  return jobStoreOver(send, (listener) => client.subscribe(listener));
 }
 
 function recordsOver(client: PortClient): Records {

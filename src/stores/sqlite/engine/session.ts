@@ -5,15 +5,15 @@
  * whether another engine wrote; after a rollback it reads everything again.
  */
 import { realpathSync } from 'node:fs';
-import { markEvent } from '../../../core/job/tracked-jobs.ts';
+import { trackingEvent } from '../../../core/job/tracked-jobs.ts';
 import type { Moment } from '../../../core/lifecycle/clock.ts';
 import { namedAddress } from '../../../core/limits/throttle.ts';
 import { followClock } from '../../../core/operations/clock-step.ts';
-import { performMove } from '../../../core/operations/migrate.ts';
+import { performMigration } from '../../../core/operations/migrate.ts';
 import { perform } from '../../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../../core/operations/throttles.ts';
 import type { ClaimResult, StoreEvent } from '../../../core/ports/job-store.ts';
-import { closedWords } from '../../../core/ports/migration.ts';
+import { closedReason } from '../../../core/ports/migration.ts';
 import { UNREGISTERED_WORKER_TTL_MS } from '../../../core/settings/settings.ts';
 import { refuseDamaged, withoutDamaged } from '../tables/damaged-jobs.ts';
 import { SqliteMigrationRows } from '../tables/migration-rows.ts';
@@ -70,9 +70,9 @@ export class Session {
     this.#records = new SqliteRecords(db, {
       numbers: this.#numbers,
       changed: (kind, key, now) => this.#changed(kind, key, now),
-      marked: (id, isMarked) => emit(markEvent(id, isMarked, this.#table.get(id))),
+      marked: (id, isMarked) => emit(trackingEvent(id, isMarked, this.#table.get(id))),
     });
-    const closed = () => closedWords(this.#records.standing());
+    const closed = () => closedReason(this.#records.standing());
     this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, throttleMax, closed, emit });
     this.#migrationRows = new SqliteMigrationRows(db, {
       numbers: this.#numbers,
@@ -125,7 +125,7 @@ export class Session {
 
   perform([, name, argument]: Request, moment: Moment): unknown {
     if (isMigrationCall(name))
-      return performMove(this.#migrationRows, { name: migrationCall(name), argument }, moment.now);
+      return performMigration(this.#migrationRows, { name: migrationCall(name), argument }, moment.now);
     if (isRecordCall(name)) return performOnRecords(this.#records, name, argument, moment.now);
     if (name === 'maintain') this.#table.forgetUnregisteredWorkers(moment.now - UNREGISTERED_WORKER_TTL_MS);
     const answer = perform(this.#table, name, argument as never, moment);

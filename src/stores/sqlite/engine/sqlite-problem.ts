@@ -6,7 +6,7 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { getSystemErrorName } from 'node:util';
-import { noAccessWords } from '../../../core/input/no-access.ts';
+import { accessErrorMessage } from '../../../core/input/no-access.ts';
 import type { ErrorCode } from '../../../core/ports/errors.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 
@@ -130,7 +130,7 @@ function noAccessTo(error: unknown, path: string): string | null {
   const code = codeOf(error);
   const isOfFile = code === READONLY || code === CANTOPEN;
   const errno = errnoOf(error) ?? (isOfFile ? errnoOfAccess(path) : undefined);
-  return errno === undefined ? null : noAccessWords(errno, dirname(path));
+  return errno === undefined ? null : accessErrorMessage(errno, dirname(path));
 }
 
 function errnoOfAccess(path: string): string | undefined {

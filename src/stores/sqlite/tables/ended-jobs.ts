@@ -1,7 +1,7 @@
 /** Queries for retention and failure groups: ended jobs by end time, drafts by age, failed jobs by group. */
 
 import type { EndedState, Job, JobState } from '../../../core/job/job.ts';
-import type { LivingGroup } from '../../../core/statistics/failure-trend.ts';
+import type { CurrentFailureGroup } from '../../../core/statistics/failure-trend.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 import type { JobRow } from './job-row.ts';
@@ -82,7 +82,7 @@ export class EndedJobs {
     return allRows<JobRow>(this.#drafts, time, limit).map(readJob);
   }
 
-  failures(queue: string): readonly LivingGroup[] {
+  failures(queue: string): readonly CurrentFailureGroup[] {
     return allRows<GroupRow>(this.#groups, queue).map(([group, count, firstAt, lastAt]) => {
       const [sampleId] = firstRow<readonly [string]>(this.#sample, queue, group) ?? [''];
       return { queue, group, count, firstAt, lastAt, sampleId };

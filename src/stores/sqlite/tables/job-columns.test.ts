@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import { appendRow, type HistoryRow, MAX_HISTORY } from '../../../core/job/history.ts';
 import type { Job } from '../../../core/job/job.ts';
-import { born } from '../../../core/lifecycle/lifecycle.ts';
+import { created } from '../../../core/lifecycle/lifecycle.ts';
 import { DEFAULT_SETTINGS } from '../../../core/settings/settings.ts';
 import { openConnection } from '../engine/connection.ts';
 import { assignmentsOf, difference } from './job-columns.ts';
@@ -58,7 +58,7 @@ const FULL: Job = {
   endedAt: 1_700_000_000_008,
 };
 /** A job as it is added. */
-const BARE: Job = born(
+const BARE: Job = created(
   { id: 'b', queue: 'mail', data: '{}' },
   { now: 1_700_000_000_000, seq: 8, settings: DEFAULT_SETTINGS },
 ).job;
@@ -117,7 +117,7 @@ describe('a job in its row', () => {
 
   it('has its implied first history row without storing it', async () => {
     const rows = await openRows();
-    const { row: birth } = born(
+    const { row: birth } = created(
       { id: 'b', queue: 'mail', data: '{}' },
       { now: BARE.createdAt, seq: 8, settings: DEFAULT_SETTINGS },
     );

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import type { Job } from '../../../core/job/job.ts';
-import { born } from '../../../core/lifecycle/lifecycle.ts';
+import { created } from '../../../core/lifecycle/lifecycle.ts';
 import type { JobQuery } from '../../../core/ports/job-store.ts';
 import { DEFAULT_SETTINGS } from '../../../core/settings/settings.ts';
 import { openConnection } from '../engine/connection.ts';
@@ -22,7 +22,7 @@ async function aSearch(): Promise<{ search: JobSearch; jobs: readonly Job[] }> {
   db.exec('BEGIN');
   for (let seq = 1; seq <= MANY + 200; seq++) {
     const queue = seq % 500 === 0 ? 'few' : 'many';
-    const { job, row } = born({ id: `${seq}`, queue, data: '{}' }, { now: seq, seq, settings: DEFAULT_SETTINGS });
+    const { job, row } = created({ id: `${seq}`, queue, data: '{}' }, { now: seq, seq, settings: DEFAULT_SETTINGS });
     rows.insert(job, row);
     counters.add(job);
     jobs.push(job);

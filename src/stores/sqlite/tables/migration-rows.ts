@@ -9,17 +9,23 @@ import type { Job } from '../../../core/job/job.ts';
 import { keyAddress } from '../../../core/lifecycle/lifecycle.ts';
 import type { MigrationRows } from '../../../core/operations/migrate.ts';
 import type {
-  GivenNumbers,
-  MovedDay,
-  MovedEdge,
-  MovedPage,
-  MovedPart,
-  MovedRow,
-  MovedValues,
-  Standing,
+  IssuedNumbers,
+  MigratedDay,
+  MigratedEdge,
+  MigrationPage,
+  MigrationPart,
+  MigrationRow,
+  MigrationState,
+  MigrationValues,
 } from '../../../core/ports/migration.ts';
-import { canonicalCells, keyOfDay, keyOfRecord, partsOfKey, STAYING_RECORDS } from '../../../core/ports/migration.ts';
-import { inPageOrder, SPAN_NAMES } from '../../../core/statistics/series.ts';
+import {
+  canonicalCells,
+  keyOfDay,
+  keyOfRecord,
+  partsOfKey,
+  UNMIGRATED_RECORDS,
+} from '../../../core/ports/migration.ts';
+import { SPAN_NAMES, sortedPages } from '../../../core/statistics/series.ts';
 import type { CellKind } from '../../../core/statistics/statistics.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
@@ -55,7 +61,7 @@ export interface SqliteMigrationRowsOptions {
   readonly table: SqliteTable;
 }
 
-const STAYING = STAYING_RECORDS.map((kind) => `'${kind}'`).join(', ');
+const STAYING = UNMIGRATED_RECORDS.map((kind) => `'${kind}'`).join(', ');
 
 export class SqliteMigrationRows implements MigrationRows {
   readonly #options: SqliteMigrationRowsOptions;
@@ -67,33 +73,33 @@ export class SqliteMigrationRows implements MigrationRows {
     this.#options = options;
   }
 
-  standing(): Standing | null {
+  standing(): MigrationState | null {
     return this.#options.records.standing();
   }
 
-  setStanding(standing: Standing | null, now: number): void {
+  setStanding(standing: MigrationState | null, now: number): void {
     this.#options.records.setStanding(standing, now);
   }
 
-  numbers(): GivenNumbers {
+  numbers(): IssuedNumbers {
     return this.#options.numbers.given;
   }
 
-  raise(numbers: GivenNumbers): void {
+  raise(numbers: IssuedNumbers): void {
     this.#options.numbers.raise(numbers);
   }
 
-  page(part: MovedPart, after: string | null, limit: number): MovedPage {
+  page(part: MigrationPart, after: string | null, limit: number): MigrationPage {
     const rows = this.#rows(part, after, limit);
     return { rows, next: rows.length < limit ? null : (rows.at(-1)?.key ?? null) };
   }
 
-  put(part: MovedPart, { value }: MovedRow, now: number): void {
+  put(part: MigrationPart, { value }: MigrationRow, now: number): void {
     const { records, table } = this.#options;
-    if (part === 'records') records.restore(value as MovedValues['records']);
-    if (part === 'jobs') table.restore(value as MovedValues['jobs'], now);
-    if (part === 'queues') this.#putQueue(value as MovedValues['queues']);
-    if (part === 'statistics') this.#putDay(value as MovedDay);
+    if (part === 'records') records.restore(value as MigrationValues['records']);
+    if (part === 'jobs') table.restore(value as MigrationValues['jobs'], now);
+    if (part === 'queues') this.#putQueue(value as MigrationValues['queues']);
+    if (part === 'statistics') this.#putDay(value as MigratedDay);
   }
 
   removeRecord(key: string): void {
@@ -114,14 +120,14 @@ export class SqliteMigrationRows implements MigrationRows {
     return statement;
   }
 
-  #rows(part: MovedPart, after: string | null, limit: number): readonly MovedRow[] {
+  #rows(part: MigrationPart, after: string | null, limit: number): readonly MigrationRow[] {
     if (part === 'jobs') return this.#jobs(Number(after ?? -1), limit);
     if (part === 'queues') return this.#queues(after ?? '', limit);
     const from = after === null ? (['', ''] as const) : partsOfKey(after);
     return part === 'records' ? this.#records(from, limit) : this.#days(from, limit);
   }
 
-  #records(from: readonly [string, string], limit: number): readonly MovedRow[] {
+  #records(from: readonly [string, string], limit: number): readonly MigrationRow[] {
     const rows = allRows<RecordRow>(
       this.#sql(`SELECT ${RECORD_COLUMNS} FROM records WHERE (kind, key) > (?, ?) AND kind NOT IN (${STAYING})
         ORDER BY kind, key LIMIT +?`),
@@ -131,7 +137,7 @@ export class SqliteMigrationRows implements MigrationRows {
     return rows.map(readRecord).map((value) => ({ key: keyOfRecord(value), value }));
   }
 
-  #queues(after: string, limit: number): readonly MovedRow[] {
+  #queues(after: string, limit: number): readonly MigrationRow[] {
     const names = allRows<readonly [string]>(
       this.#sql('SELECT name FROM queues WHERE name > ? ORDER BY name LIMIT +?'),
       after,
@@ -141,13 +147,13 @@ export class SqliteMigrationRows implements MigrationRows {
     return names.map(([name]) => {
       const turns = allRows<readonly [string, number]>(this.#sql('SELECT key, turn FROM turns WHERE queue = ?'), name);
       const sorted = [...turns].sort(([a], [b]) => byText(a, b));
-      const series = inPageOrder(SPAN_NAMES.flatMap((span) => table.series(name, span, 0)));
+      const series = sortedPages(SPAN_NAMES.flatMap((span) => table.series(name, span, 0)));
       const value = { name, turn: table.turnServed(name), rateAt: table.rateAt(name), turns: sorted, series };
       return { key: name, value };
     });
   }
 
-  #putQueue({ name, turn, rateAt, turns, series }: MovedValues['queues']): void {
+  #putQueue({ name, turn, rateAt, turns, series }: MigrationValues['queues']): void {
     const { table } = this.#options;
     table.addQueue(name);
     if (turn > 0) table.serveTurn(name, turn);
@@ -156,7 +162,7 @@ export class SqliteMigrationRows implements MigrationRows {
     for (const page of series) table.putPage(name, page);
   }
 
-  #days([queue, day]: readonly [string, string], limit: number): readonly MovedRow[] {
+  #days([queue, day]: readonly [string, string], limit: number): readonly MigrationRow[] {
     const days = allRows<readonly [string, number]>(
       this.#sql('SELECT DISTINCT queue, day FROM statistics WHERE (queue, day) > (?, ?) ORDER BY queue, day LIMIT +?'),
       queue,
@@ -166,7 +172,7 @@ export class SqliteMigrationRows implements MigrationRows {
     return days.map(([of, on]) => ({ key: keyOfDay({ queue: of, day: on }), value: this.#day(of, on) }));
   }
 
-  #day(queue: string, day: number): MovedDay {
+  #day(queue: string, day: number): MigratedDay {
     const rows = allRows<readonly [CellKind, string, string]>(
       this.#sql('SELECT kind, name, figures FROM statistics WHERE queue = ? AND day = ?'),
       queue,
@@ -175,14 +181,14 @@ export class SqliteMigrationRows implements MigrationRows {
     return { queue, day, cells: canonicalCells(rows.map(([kind, name, figures]) => ({ kind, name, figures }))) };
   }
 
-  #putDay({ queue, day, cells }: MovedDay): void {
+  #putDay({ queue, day, cells }: MigratedDay): void {
     const write = this.#sql(
       'INSERT OR REPLACE INTO statistics (queue, day, kind, name, figures) VALUES (?, ?, ?, ?, ?)',
     );
     for (const { kind, name, figures } of cells) execute(write, queue, day, kind, name, figures);
   }
 
-  #jobs(after: number, limit: number): readonly MovedRow[] {
+  #jobs(after: number, limit: number): readonly MigrationRow[] {
     const rows = allRows<readonly [string, ...JobRow]>(
       this.#sql(`SELECT jobs.history, ${JOB_COLUMNS} FROM jobs WHERE seq > ? ORDER BY seq LIMIT +?`),
       after,
@@ -201,7 +207,7 @@ export class SqliteMigrationRows implements MigrationRows {
     });
   }
 
-  #parents({ seq, parents }: Job): readonly MovedEdge[] {
+  #parents({ seq, parents }: Job): readonly MigratedEdge[] {
     if (parents === null) return [];
     const edges = this.#sql('SELECT parent, open FROM edges WHERE child = ? ORDER BY parent');
     return allRows<readonly [number, number]>(edges, seq).map(([parent, open]) => ({

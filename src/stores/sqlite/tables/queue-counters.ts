@@ -4,8 +4,8 @@
  */
 import type { EndedState, Job, JobState } from '../../../core/job/job.ts';
 import { isBlocked, isEnded, JOB_STATES } from '../../../core/job/job.ts';
-import type { KeptSums } from '../../../core/statistics/storage.ts';
-import { KEPT_SUMS, keptBytes, resultBytes } from '../../../core/statistics/storage.ts';
+import type { StorageSums } from '../../../core/statistics/storage.ts';
+import { resultBytes, STORAGE_SUMS, storedBytes } from '../../../core/statistics/storage.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 
@@ -13,7 +13,7 @@ import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 const RELAYED = JOB_STATES.length;
 const BLOCKED = RELAYED + 1;
 const KEPT = BLOCKED + 1;
-/** As KEPT_SUMS. */
+/** As STORAGE_SUMS. */
 const KEPT_COLUMNS = ['done_bytes', 'failed_bytes', 'cancelled_bytes', 'results', 'result_bytes'];
 const COUNTED = [...JOB_STATES, 'relayed', 'blocked'];
 const COLUMNS = [...COUNTED, ...KEPT_COLUMNS];
@@ -91,9 +91,9 @@ export class QueueCounters {
     return COLUMNS.map((_name, place) => (written?.[place] ?? 0) + (changes?.[place] ?? 0));
   }
 
-  kept(queue: string): KeptSums {
+  kept(queue: string): StorageSums {
     const counts = this.#sums(queue);
-    return Object.fromEntries(KEPT_SUMS.map((name, place) => [name, counts[KEPT + place] ?? 0])) as KeptSums;
+    return Object.fromEntries(STORAGE_SUMS.map((name, place) => [name, counts[KEPT + place] ?? 0])) as StorageSums;
   }
 
   save(): void {
@@ -119,10 +119,10 @@ function addKept(changes: number[], job: Job, by: 1 | -1): void {
     changes[KEPT + place] = (changes[KEPT + place] ?? 0) + by * bytes;
   };
   const result = resultBytes(job);
-  add(KEPT_SUMS.indexOf(job.state as EndedState), keptBytes(job));
+  add(STORAGE_SUMS.indexOf(job.state as EndedState), storedBytes(job));
   if (result === null) return;
-  add(KEPT_SUMS.indexOf('results'), 1);
-  add(KEPT_SUMS.indexOf('resultBytes'), result);
+  add(STORAGE_SUMS.indexOf('results'), 1);
+  add(STORAGE_SUMS.indexOf('resultBytes'), result);
 }
 
 function isRelayed({ state, forwardedTo }: Job): boolean {

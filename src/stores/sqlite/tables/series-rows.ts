@@ -2,22 +2,22 @@
  * Throughput over time: one row per page (core/statistics/series.ts). Ended attempts are counted in memory and added to the
  * rows once per transaction, however many jobs it concerns.
  */
-import type { Ends, SeriesPage, Span } from '../../../core/statistics/series.ts';
+import type { EndCounts, SeriesPage, Span } from '../../../core/statistics/series.ts';
 import {
   countsText,
-  endsIn,
+  endCountsOf,
   pageAt,
   readCounts,
+  ringSlotOf,
   SPAN_NAMES,
   SPANS,
-  slotOf,
   withEnds,
 } from '../../../core/statistics/series.ts';
 import type { Measurement } from '../../../core/statistics/statistics.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 
-type PendingEnds = Ends & { readonly queue: string; readonly at: number };
+type PendingEnds = EndCounts & { readonly queue: string; readonly at: number };
 
 export class SeriesRows {
   readonly #read: Statement;
@@ -32,7 +32,7 @@ export class SeriesRows {
   }
 
   measure(measurement: Measurement): void {
-    const ends = endsIn(measurement);
+    const ends = endCountsOf(measurement);
     if (ends === null) return;
     const { queue, at } = measurement;
     const key = `${queue} ${Math.floor(at / SPANS.minute.ms)}`;
@@ -46,7 +46,7 @@ export class SeriesRows {
   }
 
   put(queue: string, { span, page, counts }: SeriesPage): void {
-    execute(this.#write, queue, span, slotOf(span, page), page, countsText(counts));
+    execute(this.#write, queue, span, ringSlotOf(span, page), page, countsText(counts));
   }
 
   save(): void {
@@ -69,7 +69,7 @@ export class SeriesRows {
   }
 
   #page(queue: string, span: Span, at: number): SeriesPage | undefined {
-    const row = firstRow<readonly [number, string]>(this.#read, queue, span, slotOf(span, pageAt(span, at)));
+    const row = firstRow<readonly [number, string]>(this.#read, queue, span, ringSlotOf(span, pageAt(span, at)));
     return row && { span, page: row[0], counts: readCounts(row[1]) };
   }
 }

@@ -6,13 +6,13 @@
 
 import { TRACKED_RECORD } from '../../../core/job/tracked-jobs.ts';
 import { THROTTLE_RECORD } from '../../../core/limits/throttle.ts';
-import type { Standing } from '../../../core/ports/migration.ts';
-import { STANDING_RECORD } from '../../../core/ports/migration.ts';
+import type { MigrationState } from '../../../core/ports/migration.ts';
+import { MIGRATION_STATE_RECORD } from '../../../core/ports/migration.ts';
 import type { PutRecord, RecordQuery, StoredRecord } from '../../../core/ports/records.ts';
 import type { Refused } from '../../../core/ports/refusal.ts';
 import { refuse } from '../../../core/ports/refusal.ts';
 import type { QueueSettings, SetSettings } from '../../../core/settings/settings.ts';
-import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../../core/settings/settings.ts';
+import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD, settingsIn, settingsOf } from '../../../core/settings/settings.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 import type { StoreNumbers } from './store-numbers.ts';
@@ -49,7 +49,7 @@ export class SqliteRecords {
   /** The settings for all queues; null if they are not cached. */
   #shared: { readonly set: SetSettings | undefined } | null = null;
   /** The role of the store in a migration; undefined if it is not cached. */
-  #standing: Standing | null | undefined;
+  #standing: MigrationState | null | undefined;
 
   constructor(db: Database, options: SqliteRecordsOptions) {
     this.#options = options;
@@ -73,16 +73,16 @@ export class SqliteRecords {
     this.#standing = undefined;
   }
 
-  standing(): Standing | null {
+  standing(): MigrationState | null {
     if (this.#standing === undefined) {
-      const value = firstRow<RecordRow>(this.#get, STANDING_RECORD.kind, STANDING_RECORD.key)?.[3];
-      this.#standing = value === undefined ? null : (JSON.parse(value) as Standing);
+      const value = firstRow<RecordRow>(this.#get, MIGRATION_STATE_RECORD.kind, MIGRATION_STATE_RECORD.key)?.[3];
+      this.#standing = value === undefined ? null : (JSON.parse(value) as MigrationState);
     }
     return this.#standing;
   }
 
-  setStanding(standing: Standing | null, now: number): void {
-    const { kind, key } = STANDING_RECORD;
+  setStanding(standing: MigrationState | null, now: number): void {
+    const { kind, key } = MIGRATION_STATE_RECORD;
     if (standing === null) this.drop(kind, key);
     else this.restore({ kind, key, version: 0, value: JSON.stringify(standing), expiresAt: null, updatedAt: now });
   }
@@ -108,7 +108,7 @@ export class SqliteRecords {
   }
 
   #sharedSettings(): SetSettings | undefined {
-    this.#shared ??= { set: this.#setIn(EVERY_QUEUE) };
+    this.#shared ??= { set: this.#setIn(GLOBAL_SETTINGS_KEY) };
     return this.#shared.set;
   }
 
@@ -162,7 +162,7 @@ export class SqliteRecords {
 
   #changed(kind: string, key: string, now: number): void {
     if (kind !== QUEUE_RECORD && kind !== THROTTLE_RECORD) return;
-    if (key === EVERY_QUEUE) this.#settings.clear();
+    if (key === GLOBAL_SETTINGS_KEY) this.#settings.clear();
     this.#shared = null;
     this.#settings.delete(key);
     this.#maxima.delete(key);

@@ -12,13 +12,13 @@ import type { ClockMemory, ClockStep } from '../../../core/lifecycle/clock.ts';
 import { keyAddress } from '../../../core/lifecycle/lifecycle.ts';
 import type { TagCount } from '../../../core/ports/insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../../core/ports/job-store.ts';
-import type { MovedJob } from '../../../core/ports/migration.ts';
+import type { MigratedJob } from '../../../core/ports/migration.ts';
 import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../../core/ports/table.ts';
 import type { QueueSettings } from '../../../core/settings/settings.ts';
-import type { LivingGroup } from '../../../core/statistics/failure-trend.ts';
+import type { CurrentFailureGroup } from '../../../core/statistics/failure-trend.ts';
 import type { SeriesPage, Span } from '../../../core/statistics/series.ts';
 import type { Measurement, StoredCell } from '../../../core/statistics/statistics.ts';
-import { type Held, type QueueStorage, storageOf } from '../../../core/statistics/storage.ts';
+import { type QueueStorage, type StoredSize, storageOf } from '../../../core/statistics/storage.ts';
 import type { Database } from '../engine/sqlite-database.ts';
 import { CoalescedRows } from './coalesced-rows.ts';
 import { EndedJobs } from './ended-jobs.ts';
@@ -149,7 +149,7 @@ export class SqliteTable implements Table {
   }
 
   /** Writes a job as another store had it, and replaces an earlier version of it. */
-  restore({ job, history, parents, holds }: MovedJob, now: number): void {
+  restore({ job, history, parents, holds }: MigratedJob, now: number): void {
     const known = this.get(job.id);
     const address = (of: Job) => (of.unique === null ? '' : keyAddress(of.unique, of.queue));
     if (known !== undefined) {
@@ -361,7 +361,7 @@ export class SqliteTable implements Table {
     return this.#search.topTags(limit);
   }
 
-  failures(queue: string): readonly LivingGroup[] {
+  failures(queue: string): readonly CurrentFailureGroup[] {
     return this.#ended.failures(queue);
   }
 
@@ -414,7 +414,7 @@ export class SqliteTable implements Table {
     this.#series.put(queue, page);
   }
 
-  statisticsBefore(queue: string, day: number): Held {
+  statisticsBefore(queue: string, day: number): StoredSize {
     return this.#statistics.before(queue, day);
   }
 

@@ -2,11 +2,11 @@
  * Statistics: one row per cell. Measurements are aggregated in memory and added to the rows once per transaction, so that a
  * group of calls writes few rows, however many jobs it concerns.
  */
-import type { Figures } from '../../../core/statistics/aggregate.ts';
-import { addFigures, figuresText, newFigures, readFigures } from '../../../core/statistics/aggregate.ts';
+import type { Aggregate } from '../../../core/statistics/aggregate.ts';
+import { aggregateText, mergeAggregate, newAggregate, readAggregate } from '../../../core/statistics/aggregate.ts';
 import type { CellKind, Measurement, StoredCell } from '../../../core/statistics/statistics.ts';
 import { cellOrder, cellsOf, dayOf, MAX_CELLS, measure } from '../../../core/statistics/statistics.ts';
-import type { Held } from '../../../core/statistics/storage.ts';
+import type { StoredSize } from '../../../core/statistics/storage.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 
@@ -19,7 +19,7 @@ interface Bucket {
   readonly worker: string;
   readonly tags: readonly string[];
   readonly group: string | null;
-  readonly figures: Figures;
+  readonly figures: Aggregate;
 }
 
 export class StatisticsRows {
@@ -62,11 +62,11 @@ export class StatisticsRows {
   statistics(queue: string, from: number, to: number): readonly StoredCell[] {
     const rows = allRows<CellRow>(this.#days, queue, from, to);
     return rows
-      .map(([day, kind, name, figures]) => ({ day, kind, name, figures: readFigures(figures) }))
+      .map(([day, kind, name, figures]) => ({ day, kind, name, figures: readAggregate(figures) }))
       .sort(cellOrder);
   }
 
-  before(queue: string, day: number): Held {
+  before(queue: string, day: number): StoredSize {
     const [count, bytes] = firstRow<readonly [number, number]>(this.#before, queue, day) ?? [0, 0];
     return { count, bytes };
   }
@@ -80,7 +80,7 @@ export class StatisticsRows {
     if (this.#buckets.size === 0) return;
     const cells = new Map<string, Cell>();
     for (const bucket of this.#buckets.values()) this.#spread(bucket, cells);
-    for (const { address, figures } of cells.values()) execute(this.#write, ...address, figuresText(figures));
+    for (const { address, figures } of cells.values()) execute(this.#write, ...address, aggregateText(figures));
     this.forget();
   }
 
@@ -109,7 +109,7 @@ export class StatisticsRows {
       const key = address.join(' ');
       const cell = cells.get(key) ?? this.#cell(address, cells, bucket);
       if (cell === undefined) continue;
-      addFigures(cell.figures, bucket.figures);
+      mergeAggregate(cell.figures, bucket.figures);
       cells.set(key, cell);
     }
   }
@@ -117,11 +117,11 @@ export class StatisticsRows {
   /** Returns the stored cell, or an empty one; undefined if the day has no room for another cell. */
   #cell(address: CellAddress, cells: ReadonlyMap<string, Cell>, { figures }: Bucket): Cell | undefined {
     const row = firstRow<readonly [string]>(this.#read, ...address);
-    if (row !== undefined) return { address, figures: readFigures(row[0]), isNew: false };
+    if (row !== undefined) return { address, figures: readAggregate(row[0]), isNew: false };
     const [queue, day, kind] = address;
     const unwritten = [...cells.values()].filter((each) => each.isNew && each.address[0] === queue).length;
     const hasRoom = kind === 'queue' || this.#count(queue, day) + unwritten < MAX_CELLS;
-    return hasRoom ? { address, figures: newFigures(figures.firstAt), isNew: true } : undefined;
+    return hasRoom ? { address, figures: newAggregate(figures.firstAt), isNew: true } : undefined;
   }
 
   #count(queue: string, day: number): number {
@@ -130,7 +130,7 @@ export class StatisticsRows {
 
   #bucket({ queue, worker, tags, group, at }: Measurement, day: number): Bucket {
     const key = JSON.stringify([queue, day, worker, tags, group]);
-    const bucket = this.#buckets.get(key) ?? { queue, day, worker, tags, group, figures: newFigures(at) };
+    const bucket = this.#buckets.get(key) ?? { queue, day, worker, tags, group, figures: newAggregate(at) };
     this.#buckets.set(key, bucket);
     return bucket;
   }
@@ -138,7 +138,7 @@ export class StatisticsRows {
 
 interface Cell {
   readonly address: CellAddress;
-  readonly figures: Figures;
+  readonly figures: Aggregate;
   readonly isNew: boolean;
 }
 type CellAddress = readonly [queue: string, day: number, kind: CellKind, name: string];
@@ -153,6 +153,6 @@ function isOf(bucket: Bucket, { queue, worker, tags, group }: Measurement, day: 
   );
 }
 
-function copyOf({ figures }: Bucket): Figures {
-  return readFigures(figuresText(figures));
+function copyOf({ figures }: Bucket): Aggregate {
+  return readAggregate(aggregateText(figures));
 }

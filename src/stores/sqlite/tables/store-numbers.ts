@@ -3,7 +3,7 @@
  * transaction that used them. So a token is durable exactly when the lease that carries it is.
  */
 import type { ClockMemory, ClockStep } from '../../../core/lifecycle/clock.ts';
-import type { GivenNumbers } from '../../../core/ports/migration.ts';
+import type { IssuedNumbers } from '../../../core/ports/migration.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { execute, firstRow } from '../engine/sqlite-database.ts';
 
@@ -68,11 +68,11 @@ export class StoreNumbers {
     return this.#version;
   }
 
-  get given(): GivenNumbers {
+  get given(): IssuedNumbers {
     return { seq: this.#seq, token: this.#token, version: this.#version };
   }
 
-  raise({ seq, token, version }: GivenNumbers): void {
+  raise({ seq, token, version }: IssuedNumbers): void {
     this.#seq = Math.max(this.#seq, seq);
     this.#token = Math.max(this.#token, token);
     this.#version = Math.max(this.#version, version);
