@@ -13,7 +13,7 @@ import { launchBrowser } from '../scripts/browser.mjs';
 import { makeHome, startNode } from '../scripts/served-node.mjs';
 import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
-import { firstContent, memoryOf, openPage, untilVisible, wheelFrames } from './web/measurePages.mjs';
+import { firstContent, memoryOf, openPage, untilVisible, wheelFrames } from './web/page-timing.mjs';
 import { endJobs, makeQueues } from './web/seed.mjs';
 
 const { values } = parseOptionsOrExit(import.meta.url, {
