@@ -200,7 +200,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       await add('a', { do: 'deaf' });
       await worker.next(handles('a'));
       void worker.terminate();
-      await expect(worker.next(says('stopping'), 200)).rejects.toThrow('did not say');
+      await expect(worker.next(says('stopping'), 200)).rejects.toThrow('did not send');
       expect(await worker.terminate()).toEqual({ code: 0, signal: null });
       expect(await find('a')).toMatchObject({ state: 'waiting', interruptions: 1 });
     });
