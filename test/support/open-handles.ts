@@ -51,9 +51,9 @@ export async function handlesLeftBy(work: () => Promise<unknown>): Promise<reado
   }
 }
 
-/** Ignores handles of vitest, and those that keep nothing alive. */
+/** Handles that Longhaul's code opened and that keep the process alive: not those of vitest or of a test itself. */
 function isOurs({ resource, stack }: Handle): boolean {
-  return resource.hasRef?.() !== false && !/node_modules\/(@?vitest|birpc|tinypool)/.test(stack);
+  return resource.hasRef?.() !== false && /\/(src|dist)\//.test(stack.replaceAll(/node_modules\/\S*/g, ''));
 }
 
 function placesOf(stack: string): string {
