@@ -6,7 +6,7 @@ import { hasRq, RealRq, WHY_SKIPPED } from './real-rq.ts';
 import { talkOverHttp, talkOverSocket } from './rq-conversation.ts';
 import { OVER_HTTP, OVER_SOCKET } from './rq-recorded.ts';
 
-if (!hasRq) console.log(`Recorded answers of RQ: ${WHY_SKIPPED}`);
+if (!hasRq) process.stdout.write(`\nRecorded answers of RQ: ${WHY_SKIPPED}\n`);
 
 describe.skipIf(!hasRq)('recorded answers', () => {
   let rq: RealRq;

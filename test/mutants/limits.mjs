@@ -144,6 +144,13 @@ export const limits = [
     suites: redis,
   },
   {
+    name: 'redis: a claim answers the run time of a job that it coalesced',
+    file: 'src/stores/redis/lua/claim.lua',
+    find: 'if #taken > before and (queues.orNil(settings.coalesce) or {}).scheduled then runAts[queue] = nil end',
+    replace: '',
+    suites: redis,
+  },
+  {
     name: 'sqlite: a delayed job is coalesced too early',
     file: 'src/stores/sqlite/tables/coalesced-rows.ts',
     find: 'before?.runAt !== after?.runAt ||',

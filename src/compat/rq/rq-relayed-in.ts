@@ -37,6 +37,11 @@ export async function prepareRelayed(context: ServerContext, job: NewJob, origin
   const record = { queue, source: SOURCE, origin, hops: 0, phase: 'preparing' } as const;
   await rememberRelayed(store.records, id, repeats ? { ...record, repeats: first } : record, now());
   const added = mustBeOk(await store.jobs.add([{ ...job, id, draft: true }]));
+  if (added.state !== 'draft') {
+    // The record has expired, but the job still exists.
+    await rememberRelayed(store.records, id, { ...record, phase: 'committed' }, now());
+    return prepareRelayed(context, job, origin);
+  }
   if (added.outcome === 'exists') await store.jobs.change([{ id, data: job.data }]);
   return id;
 }
