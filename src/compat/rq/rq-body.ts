@@ -24,6 +24,9 @@ export async function readRqBody(call: Call): Promise<RqBody> {
   return { json: null, fields: Object.fromEntries(form) };
 }
 
+export const isMultipart = ({ request: { headers } }: Call): boolean =>
+  /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
+
 /** The parts of a form with a file, one after the other. */
 export function filesOf(call: Call): AsyncGenerator<Part> {
   const type = call.request.headers['content-type'] ?? '';

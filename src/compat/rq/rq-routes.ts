@@ -46,5 +46,5 @@ async function fullMessage({ url }: RqCompatOptions, { node }: ServerContext, jo
   for (const { name, size, sha256 } of files) {
     attachments[name] = { md5: await node?.md5(sha256), size, path: `${path}/attach/${encodeURIComponent(name)}` };
   }
-  return messageOf(job, { path, attachments });
+  return { orig_msg_id: path, ...messageOf(job, { path, attachments }) };
 }

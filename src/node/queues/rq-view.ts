@@ -52,8 +52,8 @@ export function messageOf(job: Job, more: { path: string; attachments: Readonly<
     ...data,
     msg_id: job.id,
     dest: data['dest'] ?? job.queue,
-    count: job.resends,
-    max_count: job.policy.maxResends ?? DEFAULT_MAX_COUNT,
+    count: countOf(job),
+    max_count: maxCountOf(job),
     due: Math.floor(job.runAt / 1_000),
     state: rqStateOf(job),
     status: statusOf(job),
@@ -61,6 +61,24 @@ export function messageOf(job: Job, more: { path: string; attachments: Readonly<
     path: more.path,
     _attachments: more.attachments,
   };
+}
+
+/** Returns RQ's count: the relays and resends before the message came here, and its resends here. */
+export function countOf(job: Pick<Job, 'data' | 'resends'>): number {
+  return (numberIn(dataOf(job), 'count') ?? 0) + job.resends;
+}
+
+function maxCountOf(job: Pick<Job, 'data' | 'policy'>): number {
+  const data = dataOf(job);
+  const { maxResends } = job.policy;
+  const limit = maxResends === undefined ? DEFAULT_MAX_COUNT : (numberIn(data, 'count') ?? 0) + maxResends + 1;
+  return numberIn(data, 'max_count') ?? limit;
+}
+
+/** Only in a message, which has a `dest`: other data may use these names for something else. */
+function numberIn(data: Readonly<Record<string, unknown>>, name: 'count' | 'max_count'): number | null {
+  const value = typeof data['dest'] === 'string' ? data[name] : null;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 /** Data that are not a JSON object are returned under `data`. */

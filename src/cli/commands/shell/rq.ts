@@ -75,9 +75,8 @@ async function newMessage(flags: Flags, node: HttpCaller, method: string): Promi
   const mesg = Object.fromEntries(
     MESSAGE_FLAGS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
   );
-  return printReply(
-    await post(node, `/q/${encodeURIComponent(queue)}/new_message`, { mesg: JSON.stringify(mesg), _method: method }),
-  );
+  const text = JSON.stringify({ ...mesg, _method: method });
+  return printReply(await post(node, `/q/${encodeURIComponent(queue)}/new_message`, { mesg: text }));
 }
 
 async function attach(flags: Flags, node: HttpCaller): Promise<number> {

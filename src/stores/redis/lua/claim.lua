@@ -203,6 +203,8 @@ local function takeFrom(queue)
   if runAt and runAt <= clock.now then promote(queue) else runAts[queue] = runAt or math.huge end
   local ms, before = tonumber(leaseMs) or settings.leaseMs, #taken
   serve(queue, ms, settings)
+  -- Scheduled jobs may have been folded into what was taken: the soonest of the others is read anew.
+  if #taken > before and (queues.orNil(settings.coalesce) or {}).scheduled then runAts[queue] = nil end
   local mine = #taken > before and clock.now + ms or math.huge
   if isAlone and (not leaseEnd or leaseEnd > clock.now) then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
 end
