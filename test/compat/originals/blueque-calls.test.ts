@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spawnGuarded } from '../../support/guarded-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis-server.ts';
 import { bluequeRecording, recordedBlueque } from '../recorded/recordings.ts';
 import type { BluequeHost } from './blueque-program.ts';
 import { runProgram } from './blueque-program.ts';
-import { describeWithCheckout } from './checkout.ts';
+import { pathOf } from './checkout.ts';
 import { blueque, pythonWithRedis } from './python.ts';
 
 const fixture = join(import.meta.dirname, '../../fixtures/blueque-original.py');
@@ -32,7 +32,8 @@ async function hostOriginal(path: string, url: string): Promise<BluequeHost & { 
   };
 }
 
-describeWithCheckout(blueque, 'The original Blueque', (path) => {
+const path = pathOf(blueque);
+describe.skipIf(path === null)('The original Blueque', () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();
@@ -40,7 +41,7 @@ describeWithCheckout(blueque, 'The original Blueque', (path) => {
   afterAll(() => redis.stop());
 
   test.skipIf(!hasRedis)('gives the recorded answers', async () => {
-    const host = await hostOriginal(path, `${redis.url}/0`);
+    const host = await hostOriginal(path ?? '', `${redis.url}/0`);
     const answers = await runProgram(host);
     await host.end();
     if (process.env['LONGHAUL_RECORD'] === '1')

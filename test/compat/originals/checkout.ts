@@ -4,7 +4,6 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe } from 'vitest';
 
 export interface Checkout {
   /** The environment variable with the path of the checkout. */
@@ -14,16 +13,15 @@ export interface Checkout {
   readonly needs: readonly string[];
 }
 
-/** Runs the suite with the path of the checkout, or skips it and prints why. */
-export function describeWithCheckout(checkout: Checkout, title: string, suite: (path: string) => void): void {
-  const path = process.env[checkout.variable] ?? '';
-  const reason = missing(checkout, path);
-  if (reason !== null) process.stderr.write(`skipped: ${title}: ${reason}\n`);
-  describe.skipIf(reason !== null)(title, () => suite(path));
-}
-
-function missing({ variable, system, needs }: Checkout, path: string): string | null {
-  if (path === '') return `set ${variable} to the path of a checkout of ${system}`;
+/** Returns the path of the checkout. Prints why there is none, and returns null. */
+export function pathOf({ variable, system, needs }: Checkout): string | null {
+  const path = process.env[variable] ?? '';
   const absent = needs.filter((file) => !existsSync(join(path, file)));
-  return absent.length === 0 ? null : `${variable}=${path} has no ${absent.join(', ')}`;
+  if (path !== '' && absent.length === 0) return path;
+  const reason =
+    path === ''
+      ? `set ${variable} to the path of a checkout of ${system}`
+      : `${variable}=${path} has no ${absent.join(', ')}`;
+  process.stderr.write(`skipped: tests with the original ${system}: ${reason}\n`);
+  return null;
 }

@@ -10,7 +10,7 @@ export function pythonWithRedis(): string | null {
 }
 
 export const blueque: Checkout = {
-  variable: 'LONGHAUL_BLUEQUE',
+  variable: 'BLUEQUE_CHECKOUT',
   system: 'ustudio/Blueque 1.0.0',
   needs: ['tests/test_integration.py', 'blueque/client.py'],
 };

@@ -1,9 +1,10 @@
 /** Worqr's own test program (test/test.ts of a checkout of version 1.2.3), step by step, with the compat layer's class. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, chai, expect, test } from 'vitest';
+import { compileFunction } from 'node:vm';
+import { afterAll, beforeAll, chai, describe, expect, test } from 'vitest';
 import { Worqr } from '../../../src/compat/worqr/index.ts';
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis-server.ts';
-import { describeWithCheckout } from './checkout.ts';
+import { pathOf } from './checkout.ts';
 
 const STEPS = 38;
 const STEP_DEADLINE_MS = 5_000;
@@ -32,30 +33,30 @@ async function stepsOf(program: string, opened: Worqr[]): Promise<readonly Step[
     describe: (_title: string, body: () => void) => body(),
     it: (title: string, run: Step['run']) => steps.push({ title, run }),
   };
-  // The program is a script of globals; it has no other way in.
-  new Function(...Object.keys(scope), await compileScript(program, [/src$/]))(...Object.values(scope));
+  const run = compileFunction(await compileScript(program, [/src$/]), Object.keys(scope)) as (
+    ...given: unknown[]
+  ) => void;
+  run(...Object.values(scope));
   return steps;
 }
 
 /** Runs a step as mocha does: one with a parameter ends with its callback. */
-function run({ title, run: body }: Step): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`${title}: no end within ${STEP_DEADLINE_MS} ms`)),
-      STEP_DEADLINE_MS,
-    );
-    const done = (error?: Error): void => {
+async function runStep({ title, run }: Step): Promise<void> {
+  if (run.length === 0) return void (await run());
+  await new Promise<void>((resolve, reject) => {
+    const late = new Error(`${title}: no end within ${STEP_DEADLINE_MS} ms`);
+    const timer = setTimeout(() => reject(late), STEP_DEADLINE_MS);
+    run((error) => {
       clearTimeout(timer);
       if (error === undefined) resolve();
       else reject(error);
-    };
-    if (body.length === 0) Promise.resolve(body()).then(() => done(), done);
-    else body(done);
+    });
   });
 }
 
-const worqr = { variable: 'LONGHAUL_WORQR', system: 'droplit/worqr 1.2.3', needs: ['test/test.ts'] };
-describeWithCheckout(worqr, "Worqr's own tests", (path) => {
+const worqr = { variable: 'WORQR_CHECKOUT', system: 'droplit/worqr 1.2.3', needs: ['test/test.ts'] };
+const path = pathOf(worqr);
+describe.skipIf(path === null)("Worqr's own tests", () => {
   let redis: RedisServer;
   const opened: Worqr[] = [];
   beforeAll(async () => {
@@ -69,10 +70,11 @@ describeWithCheckout(worqr, "Worqr's own tests", (path) => {
   test.skipIf(!hasRedis)('pass, every step', async () => {
     process.env['REDIS_HOST'] = '127.0.0.1';
     process.env['REDIS_PORT'] = String(redis.port);
-    const steps = await stepsOf(join(path, 'test/test.ts'), opened);
+    const steps = await stepsOf(join(path ?? '', 'test/test.ts'), opened);
     expect(steps).toHaveLength(STEPS);
     const failed: string[] = [];
-    for (const step of steps) await run(step).catch((error: unknown) => failed.push(`${step.title}: ${String(error)}`));
+    for (const step of steps)
+      await runStep(step).catch((error: unknown) => failed.push(`${step.title}: ${String(error)}`));
     expect(failed).toEqual([]);
   });
 });

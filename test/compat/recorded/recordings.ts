@@ -2,9 +2,9 @@
  * Answers that the originals gave to the programs of ../originals, call by call.
  *
  * worqr-1.2.3.json: droplit/worqr 1.2.3 (redis 2.8.0) on Redis 7.0. Record again with a checkout:
- *     LONGHAUL_RECORD=1 LONGHAUL_WORQR=<checkout> npx vitest run --project compat test/compat/originals/worqr-calls
+ *     LONGHAUL_RECORD=1 WORQR_CHECKOUT=<checkout> npx vitest run --project compat test/compat/originals/worqr-calls
  * blueque-1.0.0.json: ustudio/Blueque 1.0.0 (Python 3.11, redis 4.3.4) on Redis 7.0. Record again with a checkout:
- *     LONGHAUL_RECORD=1 LONGHAUL_BLUEQUE=<checkout> npx vitest run --project compat test/compat/originals/blueque-calls
+ *     LONGHAUL_RECORD=1 BLUEQUE_CHECKOUT=<checkout> npx vitest run --project compat test/compat/originals/blueque-calls
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
