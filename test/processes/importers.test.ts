@@ -97,7 +97,7 @@ describeWithRedis('an import', () => {
   test('from Blueque keeps ids, parameters, order, results and times; a second import adds nothing', async () => {
     const home = aHome();
     const dry = await importInto(home, '--from-blueque', '--dry-run');
-    expect(dry.imported).toEqual({ waiting: 3, done: 1, failed: 1, schedules: 0 });
+    expect(dry.imported).toEqual({ drafts: 0, waiting: 3, done: 1, failed: 1, schedules: 0 });
     const first = await importInto(home, '--from-blueque');
     expect(first).toMatchObject({ imported: { waiting: 3, done: 1, failed: 1, schedules: 0 }, known: 0 });
     expect(first.unmapped).toEqual([
@@ -132,7 +132,7 @@ describeWithRedis('an import', () => {
     const home = aHome();
     const { imported, besides, unmapped } = await importInto(home, '--from-qless');
     expect(besides).toEqual({ tracked: 1, throttles: 1, records: 1 });
-    expect(imported).toEqual({ waiting: 2, done: 2, failed: 1, schedules: 1 });
+    expect(imported).toEqual({ drafts: 0, waiting: 2, done: 2, failed: 1, schedules: 1 });
     expect(unmapped).toEqual([
       '1 keys of statistics: Longhaul collects its own',
       expect.stringContaining('q-5 of work: it is still running there'),
@@ -161,7 +161,7 @@ describeWithRedis('an import', () => {
   test('from Worqr keeps the order of tasks, and imports running ones with --running', async () => {
     const home = aHome();
     const { imported, unmapped } = await importInto(home, '--from-worqr', '--running');
-    expect(imported).toEqual({ waiting: 3, done: 0, failed: 0, schedules: 0 });
+    expect(imported).toEqual({ drafts: 0, waiting: 3, done: 0, failed: 0, schedules: 0 });
     expect(unmapped).toEqual(['1 locks of unique tasks: use a unique key of the job instead']);
     const { next } = await within(home, []);
     expect(next.map(({ data }) => data)).toEqual(['"w-one"', '"w-two"', '"w-three"']);
