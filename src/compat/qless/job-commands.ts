@@ -1,4 +1,4 @@
-/** What is asked of jobs whoever has them: priority, dependencies, a word for the history, and their end. */
+/** Commands for a job in any state: its priority, its dependencies, a text for its history, and `cancel`. */
 import { checked } from '../../core/input/check.ts';
 import { MAX_NOTE_LENGTH } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
@@ -30,9 +30,13 @@ export const jobCommands: Readonly<Record<string, Command>> = {
     return null;
   },
   depends: async (call, [jid, action, ...jids]) => {
-    const job = await needJob(call, textArgument(jid, 'Depends', 'jid'), 'Depends');
+    const id = textArgument(jid, 'Depends', 'jid');
     if (action !== 'on' && action !== 'off') return wrong('Depends(): Argument "command" must be "on" or "off"');
-    if (!isBlocked(job)) return raise(`Depends(): Job ${job.id} not in the depends state: ${stateOf(job, call.nowMs)}`);
+    const job = await findJob(call, id);
+    if (job === null || !isBlocked(job)) {
+      const state = job === null ? 'false' : stateOf(job, call.nowMs);
+      return raise(`Depends(): Job ${id} not in the depends state: ${state}`);
+    }
     const ids = jids.map((each) => textArgument(each, 'Depends', 'jid'));
     const dependsOn = action === 'on' ? { add: await openParents(call, ids) } : { remove: await named(call, job, ids) };
     must('Depends', await call.longhaul.store.jobs.change([{ id: job.id, dependsOn }]));
@@ -49,7 +53,7 @@ async function named(call: Call, job: Job, ids: readonly string[]): Promise<read
   return ids.includes('all') ? idsOf(await jobsOf(call, { child: job.id }, EVERY)) : ids;
 }
 
-/** All of them or none; those that wait for one of them must be among them. */
+/** Cancels all of them or none: jobs that wait for one of them must be among them. */
 async function cancelAll(call: Call, jids: readonly string[]): Promise<readonly string[]> {
   const jobs = (await Promise.all(jids.map((jid) => findJob(call, jid)))).filter((job) => job !== null);
   const meant = new Set(idsOf(jobs));
@@ -62,8 +66,11 @@ async function cancelAll(call: Call, jids: readonly string[]): Promise<readonly 
   return jids;
 }
 
-/** A running one is taken from its worker: the door lets go of it in the holder's stead, and the mark ends it. */
-async function cancelOne(call: Call, { id, state }: Job): Promise<void> {
+/**
+ * A running job is taken from its worker: the layer releases it for the holder, and the cancel request ends it. A
+ * canceled job has no tags and waits for no other job.
+ */
+async function cancelOne(call: Call, { id, state, tags }: Job): Promise<void> {
   const { jobs } = call.longhaul.store;
   if (state === 'done') return;
   if (state === 'failed') return must('Cancel', await jobs.delete([id]));
@@ -71,4 +78,5 @@ async function cancelOne(call: Call, { id, state }: Job): Promise<void> {
   if (answer?.ok === false) refused('Cancel', answer);
   const [job] = await jobs.find([id]);
   if (job?.lease) await jobs.settle([{ id, token: job.lease.token, kind: 'release', reason: 'canceled' }]);
+  if (tags.length > 0) must('Cancel', await jobs.change([{ id, tags: [] }]));
 }

@@ -1,29 +1,30 @@
-/** What is asked of queues: `pop` and `peek`, what is in them, pausing and forgetting them, and putting failed jobs back. */
+/** Commands of queues: `pop` and `peek`, counts, pausing and forgetting queues, and putting failed jobs back. */
 import { randomUUID } from 'node:crypto';
 import type { Job } from '../../core/job/job.ts';
+import { isBlocked } from '../../core/job/job.ts';
+import { claimOrder } from '../../core/lifecycle/lifecycle.ts';
 import { THROTTLE_RECORD } from '../../core/limits/throttle.ts';
 import type { QueueCounts } from '../../core/ports/job-store.ts';
 import { QUEUE_RECORD, type QueueSettings } from '../../core/settings/settings.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
-import { queueArgument, textArgument, wholeArgument } from './arguments.ts';
-import { configNumber, qlessQueues, useQueue } from './config.ts';
-import { EVERY, jobsOf } from './pages.ts';
+import { queueArgument, textArgument, wholeArgument, wrong } from './arguments.ts';
+import { heartbeatMs, qlessQueues, readConfig, useQueue } from './config.ts';
+import { expiredLocks, takeBackExpired } from './expired-locks.ts';
+import { EVERY, idsOf, jobsOf } from './pages.ts';
 import { leaveQueue, must } from './put-command.ts';
-import { isToldOf, toNote } from './qless-history.ts';
 import { jobsToJson } from './qless-job.ts';
-import { fireRecurring, recurringIn } from './recur-commands.ts';
+import { fireRecurring, recurringIn } from './recurring-jobs.ts';
+import { endExpiredThrottles } from './throttle-commands.ts';
 import { seeWorker } from './worker-commands.ts';
 
 export const queueCommands: Readonly<Record<string, Command>> = {
   pop: async (call, [queue, worker, count]) => jobsToJson(call, await popJobs(call, { queue, worker, count })),
-  peek: async (call, [queue, count]) => jobsToJson(call, await peekJobs(call, queue, count)),
-  queues: async (call, [queue]) => {
-    if (queue !== undefined) return countsIn(call, queueArgument(queue, 'queues'));
-    return Promise.all((await qlessQueues(call)).map((name) => countsIn(call, name)));
-  },
+  peek: async (call, [queue, count]) => jobsToJson(call, await peekJobs(call, { queue, offset: 0, count })),
+  queues: async (call, [queue]) =>
+    queue === undefined ? allCounts(call) : countsIn(call, queueArgument(queue, 'queues')),
   length: async (call, [queue]) => {
-    const { waiting, running } = await counted(call, queueArgument(queue, 'length'));
-    return waiting + running;
+    const { waiting, blocked, running } = await counted(call, queueArgument(queue, 'length'));
+    return waiting - blocked + running;
   },
   pause: async (call, queues) => setStates(call, queues, 'paused'),
   unpause: async (call, queues) => setStates(call, queues, 'up'),
@@ -34,9 +35,11 @@ export const queueCommands: Readonly<Record<string, Command>> = {
   },
   unfail: async (call, [queue, group, count]) => {
     const to = await useQueue(call, queueArgument(queue, 'Unfail'));
-    const span = { offset: 0, count: wholeArgument(count ?? 25, 'Unfail', 'count') };
-    const jobs = await jobsOf(call, { state: 'failed', group: textArgument(group, 'Unfail', 'group') }, span);
-    for (const job of jobs) await leaveQueue(call, job, to);
+    const most = wholeArgument(count ?? 25, 'Unfail', 'count');
+    if (most === 0) wrong('Unfail(): Arg "count" must be greater than zero');
+    const failed = await jobsOf(call, { state: 'failed', group: textArgument(group, 'Unfail', 'group') }, EVERY);
+    const jobs = failed.toSorted((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0)).slice(0, most);
+    for (const job of jobs) await leaveQueue(call, job, { next: to, silent: true });
     must('Unfail', await call.longhaul.store.jobs.requeue(jobs.map(({ id }) => ({ id, queue: to }))));
     return jobs.length;
   },
@@ -46,44 +49,60 @@ export interface Pop {
   readonly queue: unknown;
   readonly worker: unknown;
   readonly count: unknown;
+  /** Of the first document, which has no grace period. */
   readonly leaseMs?: number;
 }
 
 export async function popJobs(call: Call, pop: Pop): Promise<readonly Job[]> {
+  const queue = await useQueue(call, queueArgument(pop.queue, 'Pop'));
   const worker = textArgument(pop.worker, 'Pop', 'worker');
   const limit = wholeArgument(pop.count, 'Pop', 'count');
-  const queue = await useQueue(call, queueArgument(pop.queue, 'Pop'));
+  if ((await call.longhaul.queue(queue).settings()).state !== 'up') return [];
   await seeWorker(call, worker, queue);
-  await fireRecurring(call, queue);
-  const { leaseMs } = pop;
-  const request = {
-    worker,
-    queues: [queue],
-    limit,
-    requestId: randomUUID(),
-    ...(leaseMs !== undefined && { leaseMs }),
-  };
-  const { jobs, nextAt } = await call.longhaul.store.jobs.claim(request);
-  const graceMs = nextAt === null ? 0 : (await configNumber(call, 'grace-period')) * 1_000;
-  // What could be handed over no sooner than a whole grace period from now has not run out yet.
-  if (nextAt !== null && nextAt <= call.nowMs + graceMs) await warnStalled(call, queue);
-  return jobs;
+  if (call.dialect === 'reqless') await endExpiredThrottles(call);
+  const back = await takeBackExpired(call, queue, { most: limit, hasGrace: pop.leaseMs === undefined });
+  await fireRecurring(call, queue, limit - back);
+  const leaseMs = pop.leaseMs ?? Math.max(0, heartbeatMs(await readConfig(call), queue));
+  const request = { worker, queues: [queue], limit, requestId: randomUUID(), leaseMs };
+  return (await call.longhaul.store.jobs.claim(request)).jobs;
 }
 
-/** A worker whose lock ran out is told once, by its job's history, and may still say how it went until the grace is over. */
-async function warnStalled(call: Call, queue: string): Promise<void> {
-  const { jobs } = call.longhaul.store;
-  for (const { id, attempt, lease } of await jobsOf(call, { queue, state: 'running', label: 'stalled' }, EVERY)) {
-    if (lease === null || isToldOf(await jobs.history(id), lease.token)) continue;
-    await jobs.change([{ id, attempt, note: toNote({ stalled: lease.token, worker: lease.worker }) }]);
-  }
+/** Returns the jobs that a pop would return, of a paused queue too. Creates recurring jobs that are due, as qless does. */
+export async function peekJobs(
+  call: Call,
+  peek: { readonly queue: unknown; readonly offset: unknown; readonly count: unknown },
+): Promise<readonly Job[]> {
+  const queue = queueArgument(peek.queue, 'Peek');
+  const offset = wholeArgument(peek.offset, 'Peek', 'offset');
+  const end = offset + wholeArgument(peek.count, 'Peek', 'count');
+  const expired = (await expiredLocks(call, queue)).slice(0, end);
+  if (await isKnown(call, queue)) await fireRecurring(call, queue, end - expired.length);
+  const jobs = await readyJobs(call, queue, end);
+  const ready = call.dialect === 'reqless' ? await unthrottled(call, jobs) : jobs;
+  return [...expired, ...ready].slice(offset, end);
 }
 
-/** Looks and changes nothing: what recurs and is due is made by a pop. */
-export async function peekJobs(call: Call, queue: unknown, count: unknown): Promise<readonly Job[]> {
-  const limit = wholeArgument(count, 'Peek', 'count');
-  const name = queueArgument(queue, 'Peek');
-  return (await call.longhaul.store.jobs.list({ queue: name, order: 'claim', limit })).jobs;
+/** Of a paused queue, the store lists no job in claim order: its jobs are ordered here. */
+async function readyJobs(call: Call, queue: string, limit: number): Promise<readonly Job[]> {
+  const { state } = await call.longhaul.queue(queue).settings();
+  if (state === 'up')
+    return (await call.longhaul.store.jobs.list({ queue, order: 'claim', limit: Math.max(1, limit) })).jobs;
+  const waiting = await jobsOf(call, { queue, state: 'waiting' }, EVERY);
+  const ready = waiting.filter((job) => !isBlocked(job) && job.runAt <= call.nowMs);
+  return ready.toSorted(claimOrder).slice(0, limit);
+}
+
+async function unthrottled(call: Call, jobs: readonly Job[]): Promise<readonly Job[]> {
+  const reasons = await call.longhaul.store.jobs.insight({ kind: 'brakes', ids: idsOf(jobs) });
+  return jobs.filter((_, place) => reasons[place] === null);
+}
+
+async function isKnown(call: Call, queue: string): Promise<boolean> {
+  return (await qlessQueues(call)).includes(queue);
+}
+
+export async function allCounts(call: Call): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return Promise.all((await qlessQueues(call)).map((name) => countsIn(call, name)));
 }
 
 async function counted({ longhaul }: Call, queue: string): Promise<QueueCounts> {
@@ -92,12 +111,13 @@ async function counted({ longhaul }: Call, queue: string): Promise<QueueCounts> 
   return counts;
 }
 
-async function countsIn(call: Call, queue: string): Promise<Readonly<Record<string, unknown>>> {
+export async function countsIn(call: Call, queue: string): Promise<Readonly<Record<string, unknown>>> {
   const settings = await call.longhaul.queue(queue).settings();
+  const mayWait = call.dialect === 'reqless' && (await mayThrottle(call, settings));
   const [counts, stalled, throttled, recurring] = await Promise.all([
     counted(call, queue),
-    jobsOf(call, { queue, state: 'running', label: 'stalled' }, EVERY),
-    (await mayThrottle(call, settings)) ? jobsOf(call, { queue, state: 'waiting', label: 'throttled' }, EVERY) : [],
+    expiredLocks(call, queue),
+    mayWait ? jobsOf(call, { queue, state: 'waiting', label: 'throttled' }, EVERY) : [],
     recurringIn(call, queue),
   ]);
   return {
@@ -108,12 +128,12 @@ async function countsIn(call: Call, queue: string): Promise<Readonly<Record<stri
     scheduled: counts.scheduled,
     depends: counts.blocked,
     recurring: recurring.length,
-    throttled: throttled.length,
+    ...(call.dialect === 'reqless' && { throttled: throttled.length }),
     paused: settings.state === 'paused',
   };
 }
 
-/** Those that wait are only looked through where something might hold them back. */
+/** Waiting jobs are read only if a limit might hold them back. */
 async function mayThrottle({ longhaul }: Call, { maxRunning, keys, rate }: QueueSettings): Promise<boolean> {
   if (maxRunning !== null || keys !== null || rate !== null) return true;
   return (await longhaul.store.records.list({ kind: THROTTLE_RECORD, limit: 1 })).length > 0;

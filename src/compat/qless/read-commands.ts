@@ -1,14 +1,16 @@
-/** Finding jobs: by id, by state, by failure, by tag; and those that somebody tracks. */
+/** Finds jobs: by id, by state, by failure, by tag; and tracked jobs. Lists have the order of qless. */
 import { checked, listOf } from '../../core/input/check.ts';
-import type { Job } from '../../core/job/job.ts';
+import { byText } from '../../core/input/text-order.ts';
+import type { Job, JobState } from '../../core/job/job.ts';
 import { tag as tagCheck } from '../../core/job/names.ts';
 import { trackedJobs } from '../../core/job/tracked-jobs.ts';
 import type { Arguments, Call, Command, Span } from './arguments.ts';
 import { own, queueArgument, said, span, textArgument, wrong } from './arguments.ts';
+import { expiredLocks } from './expired-locks.ts';
 import { EVERY, idsOf, jobsOf } from './pages.ts';
 import { must } from './put-command.ts';
-import { findJob, jobsToJson, jobToJson, needJob, stateOf, tagsOf } from './qless-job.ts';
-import { recurringIn } from './recur-commands.ts';
+import { findJob, jobsToJson, jobToJson, needJob, retagged, stateOf, tagsOf } from './qless-job.ts';
+import { recurringIn } from './recurring-jobs.ts';
 
 export const lookCommands: Readonly<Record<string, Command>> = {
   get: async (call, [jid]) => {
@@ -23,17 +25,12 @@ export const lookCommands: Readonly<Record<string, Command>> = {
     );
   },
   jobs: async (call, [state, ...rest]) => {
-    if (state === 'complete') return idsOf(await jobsOf(call, { state: 'done' }, span(rest[0], rest[1], 'Jobs')));
-    const queue = queueArgument(rest[0], 'Jobs');
-    const page = span(rest[1], rest[2], 'Jobs');
-    if (state !== 'recurring') return idsOf(await jobsIn(call, queue, said(state), page));
-    const names = (await recurringIn(call, queue)).map(({ name }) => name);
-    return names.slice(page.offset, page.offset + page.count);
+    if (state === 'complete') return completedIds(call, span(rest[0], rest[1], 'Jobs'));
+    return jobsByState(call, textArgument(state, 'Jobs', 'state'), rest);
   },
   failed: async (call, [group, ...rest]) => {
-    if (group === undefined) return failedGroups(call);
-    const jobs = await jobsOf(call, { state: 'failed', group: textArgument(group, 'Failed', 'group') }, EVERY);
-    return totalAnd(idsOf(jobs), rest);
+    const page = span(rest[0], rest[1], 'Failed');
+    return group === undefined ? failedGroups(call) : failedIn(call, textArgument(group, 'Failed', 'group'), page);
   },
   tag: async (call, [action, ...rest]) => (own(TAGGING, action) ?? unknownTagging)(call, rest),
   track: async (call, [action, jid]) => {
@@ -41,22 +38,60 @@ export const lookCommands: Readonly<Record<string, Command>> = {
     if (action !== 'track' && action !== 'untrack') return wrong(`Track(): Unknown action "${said(action)}"`);
     const id = textArgument(jid, 'Track', 'jid');
     if (action === 'track') await needJob(call, id, 'Track');
-    return (await call.longhaul[action](id)).ok;
+    // Lua answers how many entries changed: none if the job is tracked already.
+    return (await call.longhaul[action](id)).ok ? 1 : 0;
   },
 };
 
-/** In which of Longhaul's states jobs of each of qless's are. */
-const STATES = { running: 'running', stalled: 'running', scheduled: 'waiting', depends: 'waiting' } as const;
-
-async function jobsIn(call: Call, queue: string, state: string, page: Span): Promise<readonly Job[]> {
-  if (state === 'throttled') return jobsOf(call, { queue, label: state }, page);
-  const among = own(STATES, state) ?? wrong(`Jobs(): Unknown type "${state}"`);
-  return jobsOf(call, { queue, state: among }, page, (job) => stateOf(job, call.nowMs) === state);
+/** The latest completion first. */
+async function completedIds(call: Call, page: Span): Promise<readonly string[]> {
+  const done = await jobsOf(call, { state: 'done' }, EVERY);
+  return pageOf(idsOf(done.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))), page);
 }
 
-function totalAnd(jids: readonly string[], [offset, count]: Arguments): { total: number; jobs: readonly string[] } {
-  const page = span(offset, count, 'Failed');
-  return { total: jids.length, jobs: jids.slice(page.offset, page.offset + page.count) };
+const pageOf = (ids: readonly string[], { offset, count }: Span): readonly string[] =>
+  ids.slice(offset, offset + count);
+
+/** Longhaul's state for each of qless's, and the time by which qless orders its jobs, the earliest first. */
+const STATES: Readonly<Record<string, { readonly state: JobState; at(job: Job): number }>> = {
+  running: { state: 'running', at: ({ lease }) => lease?.until ?? 0 },
+  scheduled: { state: 'waiting', at: ({ runAt }) => runAt },
+  depends: { state: 'waiting', at: ({ createdAt }) => createdAt },
+  throttled: { state: 'waiting', at: ({ createdAt }) => createdAt },
+};
+
+async function jobsByState(call: Call, state: string, [name, ...rest]: Arguments): Promise<readonly string[]> {
+  const queue = queueArgument(name, 'Jobs');
+  const page = span(rest[0], rest[1], 'Jobs');
+  if (state === 'recurring')
+    return pageOf(
+      (await recurringIn(call, queue)).map((each) => each.name),
+      page,
+    );
+  const expired = state === 'running' || state === 'stalled' ? await expiredLocks(call, queue) : [];
+  if (state === 'stalled') return pageOf(idsOf(expired), page);
+  const { state: among, at } = own(STATES, state) ?? wrong(`Jobs(): Unknown type "${state}"`);
+  const label = state === 'throttled' ? { label: 'throttled' as const } : {};
+  const isMeant = (job: Job): boolean => state === 'throttled' || stateOf(job, call.nowMs) === state;
+  const jobs = await jobsOf(call, { queue, state: among, ...label }, EVERY, isMeant);
+  const isExpired = new Set(idsOf(expired));
+  const ordered = jobs.toSorted((a, b) => at(a) - at(b) || a.seq - b.seq);
+  return pageOf(idsOf(ordered.filter(({ id }) => !isExpired.has(id))), page);
+}
+
+interface Listed {
+  readonly total: number;
+  readonly jobs: readonly string[];
+}
+
+function totalAnd(jids: readonly string[], page: Span): Listed {
+  return { total: jids.length, jobs: pageOf(jids, page) };
+}
+
+/** The latest failure first. */
+async function failedIn(call: Call, group: string, page: Span): Promise<Listed> {
+  const failed = await jobsOf(call, { state: 'failed', group }, EVERY);
+  return totalAnd(idsOf(failed.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))), page);
 }
 
 async function failedGroups({ longhaul }: Call): Promise<Readonly<Record<string, number>>> {
@@ -68,17 +103,25 @@ async function failedGroups({ longhaul }: Call): Promise<Readonly<Record<string,
 
 const TAGGING: Readonly<Record<string, Command>> = {
   add: async (call, [jid, ...tags]) => retag(call, jid, (before) => [...new Set([...before, ...tags.map(said)])]),
-  remove: async (call, [jid, ...tags]) => retag(call, jid, (before) => before.filter((tag) => !tags.includes(tag))),
+  remove: async (call, [jid, ...tags]) => {
+    const gone = tags.map(said);
+    return retag(call, jid, (before) => before.filter((tag) => !gone.includes(tag)));
+  },
   get: async (call, [tag, offset, count]) => {
+    const page = span(offset, count, 'Tag');
     const jobs = await jobsOf(call, { tag: textArgument(tag, 'Tag', 'tag') }, EVERY);
     const there = jobs.filter(({ state }) => state !== 'cancelled');
-    return totalAnd(idsOf(there), [offset, count]);
+    return totalAnd(idsOf(there.toSorted((a, b) => a.createdAt - b.createdAt || byText(a.id, b.id))), page);
   },
   top: async (call, [offset, count]) => {
     const page = span(offset, count, 'Tag');
     const found = await call.longhaul.store.jobs.insight({ kind: 'tags', limit: MOST_TAGS });
     const several = found.filter(({ tag, jobs }) => jobs > 1 && !tag.startsWith('schedule:'));
-    return several.slice(page.offset, page.offset + page.count).map(({ tag }) => tag);
+    const ordered = several.toSorted((a, b) => b.jobs - a.jobs || byText(b.tag, a.tag));
+    return pageOf(
+      ordered.map(({ tag }) => tag),
+      page,
+    );
   },
 };
 const MOST_TAGS = 1_000;
@@ -91,9 +134,8 @@ async function retag(
   change: (tags: readonly string[]) => readonly string[],
 ): Promise<readonly string[]> {
   const job = await needJob(call, textArgument(jid, 'Tag', 'jid'), 'Tag');
-  const own = job.tags.filter((tag) => !tagsOf(job).includes(tag));
   const tags = checked('tags', change(tagsOf(job)), listOf(tagCheck, 100));
-  must('Tag', await call.longhaul.store.jobs.change([{ id: job.id, tags: [...tags, ...own] }]));
+  must('Tag', await call.longhaul.store.jobs.change([{ id: job.id, tags: retagged(job, tags) }]));
   return tags;
 }
 

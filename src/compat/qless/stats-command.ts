@@ -1,9 +1,10 @@
-/** `stats`: a queue's day in qless's shape, worked out of Longhaul's statistics, in seconds and in its 148 buckets. */
+/** `stats`: a queue's day in the shape of qless, computed from Longhaul's statistics: in seconds, and in 148 buckets. */
 import { bucketOf, DAY_MS, type Histogram, LAST_BUCKET } from '../../core/statistics/histogram.ts';
 import { type DayStatistics, dayOf, dayText, type SpreadView } from '../../core/statistics/statistics.ts';
 import type { Call, Command } from './arguments.ts';
-import { numberArgument, queueArgument } from './arguments.ts';
+import { numberArgument, queueArgument, said, wrong } from './arguments.ts';
 import { EVERY, jobsOf } from './pages.ts';
+import { toldAt } from './qless-history.ts';
 
 const NOTHING: SpreadView = { count: 0, mean: 0, variance: 0, histogram: null };
 const MINUTE = 60;
@@ -14,11 +15,11 @@ const BUCKETS = 148;
 export const statsCommands: Readonly<Record<string, Command>> = {
   stats: async (call, [queue, date]) => {
     const name = queueArgument(queue, 'Stats');
-    const day = dayOf(numberArgument(date, 'Stats', 'date') * 1_000);
+    const day = dayOf(timeOf(numberArgument(date, 'Stats', 'date')));
     const found = await dayOfQueue(call, name, day);
     const failed = await jobsOf(call, { queue: name, state: 'failed' }, EVERY);
     return {
-      retries: (found?.retries ?? 0) + (found?.interruptions ?? 0),
+      retries: (found?.retries ?? 0) + (found?.interruptions ?? 0) + (await toldOn(call, name, day)),
       failures: found?.failures ?? 0,
       failed: failed.filter(({ endedAt }) => dayOf(endedAt ?? -DAY_MS) === day).length,
       wait: spread(found?.wait ?? NOTHING),
@@ -26,6 +27,30 @@ export const statsCommands: Readonly<Record<string, Command>> = {
     };
   },
 };
+
+/** qless counts a retry when it tells the worker; Longhaul counts it when the job is taken back. */
+async function toldOn(call: Call, queue: string, day: number): Promise<number> {
+  const running = await jobsOf(call, { queue, state: 'running' }, EVERY);
+  const told = running.map(async ({ id, lease }) =>
+    toldAt(await call.longhaul.store.jobs.history(id), lease?.token ?? null),
+  );
+  return (await Promise.all(told)).filter((at) => at !== null && dayOf(at) === day).length;
+}
+
+/** The largest time of a date in JavaScript, in seconds. */
+const MOST_SECONDS = 8.64e12;
+
+function timeOf(seconds: number): number {
+  if (seconds >= 0 && seconds <= MOST_SECONDS) return seconds * 1_000;
+  return wrong(`Stats(): Arg "date" must be the seconds of a day since 1970: ${seconds}`);
+}
+
+/** Reads a date of the first document: any second of the day, or YYYY-MM-DD. */
+export function dayArgument(date: unknown): number {
+  const isText = typeof date === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(date);
+  const ms = isText ? Date.parse(`${date}T00:00:00Z`) : timeOf(numberArgument(date, 'Stats', 'date'));
+  return Number.isNaN(ms) ? wrong(`Stats(): Arg "date" is no day: ${said(date)}`) : dayOf(ms);
+}
 
 export async function dayOfQueue({ longhaul }: Call, queue: string, day: number): Promise<DayStatistics | undefined> {
   const text = dayText(day);
@@ -48,7 +73,7 @@ function counts(histogram: Histogram | null, length: number, place: (ms: number)
   return sums;
 }
 
-/** 60 seconds, 59 minutes, 23 hours and 6 days; whatever is longer is in the last one. */
+/** 60 seconds, 59 minutes, 23 hours and 6 days; longer times are in the last bucket. */
 function placeOf(ms: number): number {
   const seconds = Math.floor(ms / 1_000);
   if (seconds < MINUTE) return seconds;
