@@ -97,8 +97,8 @@ local function untag(jid, fields)
   end
 end
 local function putAt(jid)
-  local first = redis.call('LINDEX', 'ql:j:' .. jid .. '-history', 0)
-  local ok, row = pcall(cmsgpack.unpack, first or '')
+  local first = redis.call('LINDEX', 'ql:j:' .. jid .. '-history', 0) or ''
+  local ok, row = pcall(string.sub(first, 1, 1) == '[' and cjson.decode or cmsgpack.unpack, first)
   return ok and type(row) == 'table' and tonumber(row[1]) and string.format('%.3f', row[1]) or ''
 end
 local function takeJob(jid, members)
