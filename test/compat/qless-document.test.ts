@@ -226,12 +226,13 @@ overStores(
       await door.call('heartbeat', 60, 'b', 'w');
       await door.call('heartbeat', 60, 'c', 'w');
       await door.call('heartbeat', 60, 'd', 'w');
+      await door.call('pop', 61, 'q', 'x', 1);
       await door.call('pop', 71, 'q', 'x', 1);
       await put(door, 72, 'b', 'elsewhere');
       await door.call('timeout', 72, 'c');
       await door.call('cancel', 72, 'd');
       const lost = (jid: string) => JSON.stringify({ jid, event: 'lock_lost', worker: 'w' });
-      const canceled = JSON.stringify({ jid: 'd', event: 'canceled', queue: 'q', worker: 'w' });
+      const canceled = JSON.stringify({ jid: 'd', queue: 'q', event: 'canceled', worker: 'w' });
       await all(messages, 'stalled a', lost('a'), lost('b'), lost('c'), canceled);
     });
 
@@ -241,17 +242,17 @@ overStores(
       await door.call('track', 0, 'track', 'a');
       await door.call('pop', 0, 'q', 'w', 1);
       const messages = await heard('stalled', 'popped', 'w:w');
-      for (const at of [61, 62, 69]) expect(await door.call('pop', at, 'q', 'x', 1)).toEqual([]);
+      for (const at of [61, 62, 70]) expect(await door.call('pop', at, 'q', 'x', 1)).toEqual([]);
       await all(messages, 'stalled a', JSON.stringify({ jid: 'a', event: 'lock_lost', worker: 'w' }));
-      expect(await door.call('pop', 70, 'q', 'x', 1)).toMatchObject([{ jid: 'a', worker: 'x' }]);
+      expect(await door.call('pop', 71, 'q', 'x', 1)).toMatchObject([{ jid: 'a', worker: 'x' }]);
       await all(messages, 'popped a');
       expect(messages).toHaveLength(3);
-      expect(await door.call('get', 70, 'a')).toMatchObject({
+      expect(await door.call('get', 71, 'a')).toMatchObject({
         history: [
           { what: 'put' },
           { what: 'popped', worker: 'w' },
           { when: 61, what: 'timed-out' },
-          { when: 70, what: 'popped', worker: 'x' },
+          { when: 71, what: 'popped', worker: 'x' },
         ],
       });
     });

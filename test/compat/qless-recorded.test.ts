@@ -1,6 +1,6 @@
 /**
  * Answers and events of the original Lua, replayed call by call over every store. Recorded from qless-core b3f41c8 and
- * reqless-core 3a9b045 on Redis 7.0.15 by `node test/compat/recorded/record.mjs`; the first line of each file has it in
+ * reqless-core 3a9b045 on Redis 7.0.15 by `node test/compat/recorded/record-qless.mjs`; the first line of each file has it in
  * full.
  */
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { LonghaulError } from '../../src/core/ports/errors.ts';
 import type { Longhaul } from '../../src/library/index.ts';
 import { waitFor } from '../../src/testing/index.ts';
 import { overStores } from './over-stores.ts';
-import { DIFFERENCES } from './recorded/differences.ts';
+import { DIFFERENCES } from './recorded/qless-differences.ts';
 
 interface Step {
   readonly call: readonly [command: string, now: string | number, ...args: unknown[]];

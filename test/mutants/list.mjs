@@ -5,6 +5,7 @@
  * the same file has it under `and`.
  */
 import { clock } from './clock.mjs';
+import { compat } from './compat.mjs';
 import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
@@ -40,6 +41,7 @@ export const mutants = [
   ...server,
   ...series,
   ...migration,
+  ...compat,
   ...runner,
   ...clock,
 ];

@@ -2,7 +2,7 @@
  * Records what the original qless.lua or reqless.lua answers and publishes, call by call, into a file of scenarios: one line of
  * JSON for its origin, for the title of each scenario, and for each call.
  *
- *     node test/compat/recorded/record.mjs QLESS_LUA REDIS_URL test/compat/recorded/qless-core.jsonl
+ *     node test/compat/recorded/record-qless.mjs QLESS_LUA REDIS_URL test/compat/recorded/qless-core.jsonl
  *
  * The script and an empty Redis are the caller's: nothing of the original is kept here except its answers. The file names
  * the version that they came from.
