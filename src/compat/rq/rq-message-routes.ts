@@ -10,10 +10,10 @@ import { route } from '../../server/http/route.ts';
 import type { ServerContext } from '../../server/views/context.ts';
 import { duplicateJob } from '../../server/views/duplicate-job.ts';
 import { findJob } from '../../server/views/job-views.ts';
-import { oneQueue } from '../../server/views/queue-views.ts';
 import { mustBeCallable } from '../../server/views/webhook-addresses.ts';
 import { fieldsUnder, parseObject, type RqBody, readRqBody } from './rq-body.ts';
 import { jobOfMessage, type Message, readMessage } from './rq-message.ts';
+import { rqQueue } from './rq-queues.ts';
 import { backOf, fail, inRqWords, ok, seeOther } from './rq-replies.ts';
 import type { RqCompat } from './rq-routes.ts';
 
@@ -27,17 +27,6 @@ const SINGLE = { key: 'rq single_que', scope: 'queue', until: 'started', periodM
 // Long because it is a table of addresses.
 export function rqMessageRoutes(door: RqCompat): readonly Route[] {
   return [
-    route({
-      name: 'rq.new_message.page',
-      method: 'GET',
-      path: '/q/{queue}/new_message',
-      about: 'To the page for people.',
-      role: 'open',
-      params: { queue: queueName },
-      answer: 'none',
-      status: 303,
-      handle: ({ params: { queue } }) => seeOther(`/q/${queue}`),
-    }),
     route({
       name: 'rq.new_message',
       method: 'POST',
@@ -125,12 +114,13 @@ export async function jobIn(call: Call): Promise<Job> {
 async function newMessage(door: RqCompat, call: Call): Promise<Reply> {
   const { queue } = partsOf(call);
   const body = await readRqBody(call);
-  const method = body.fields['_method'] ?? body.json?.['_method'] ?? 'commit';
-  if (!isNewMethod(method)) return fail(`_method must be one of ${METHODS.join(', ')}, not ${JSON.stringify(method)}`);
+  const given = messageIn(body);
+  const method = given['_method'] ?? 'commit';
+  if (!isNewMethod(method)) return fail('Invalid method param', 400);
   // A relay hands over whole messages: it prepares them, sends their files and commits them.
   if (method !== 'prep' && !call.may('submit')) return fail('a relay prepares its messages', 403);
-  await oneQueue(call.context, queue);
-  const id = await add(call.context, { message: readMessage(messageIn(body)), method, queue });
+  await rqQueue(door, call.context, queue);
+  const id = await add(call.context, { message: readMessage(given), method, queue });
   const isPage = body.fields['x_format'] === 'html';
   return isPage ? seeOther(backOf(body.fields, `/q/${queue}/${id}`)) : ok(door.fullId({ queue, id }));
 }

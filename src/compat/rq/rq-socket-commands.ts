@@ -102,7 +102,8 @@ export async function queueCommand(
 ): Promise<unknown> {
   const given = text.startsWith('{') ? (JSON.parse(text) as Named) : {};
   const message = `/q/${queue}/${encodeURIComponent(shortId(given.msg_id ?? text))}`;
-  if (MAKES[name] !== undefined) return post(socket, `/q/${queue}/new_message`, { mesg: text, _method: MAKES[name] });
+  if (MAKES[name] !== undefined)
+    return post(socket, `/q/${queue}/new_message`, { mesg: JSON.stringify({ ...given, _method: MAKES[name] }) });
   if (ACTS[name] !== undefined) return post(socket, message, { _method: ACTS[name] });
   if (name === 'clone_message') return post(socket, `${message}/clone`, {});
   if (name === 'attach_message') return attach(socket, message, given);
