@@ -135,16 +135,16 @@ const toQueue = (body: string) => overSocket('queue/work/queue.sock', body);
 
 test('rq socket manager: ping environment version queues uptime pause_queue resume_queue down_queue up_queue restart_queue', async () => {
   expect(await toManager('ping')).toEqual(['pong']);
-  expect(await toManager('environment')).toEqual(['ok', 'development']);
-  expect(await toManager('version')).toEqual(['ok', expect.any(String)]);
+  expect(await toManager('environment')).toEqual(['development']);
+  expect(await toManager('version')).toEqual([expect.any(String)]);
   expect(await toManager('queues')).toContain('work');
   expect(await toManager('uptime')).toEqual([expect.any(Number)]);
-  expect(await toManager('pause_queue work')).toEqual(['ok', 'work PAUSE']);
+  expect(await toManager('pause_queue work')).toEqual(['ok', 'work']);
   expect(await toQueue('status')).toEqual(['PAUSE']);
-  expect(await toManager('resume_queue work')).toEqual(['ok', 'work UP']);
-  expect(await toManager('down_queue work')).toEqual(['ok', 'work DOWN']);
-  expect(await toManager('up_queue work')).toEqual(['ok', 'work UP']);
-  expect(await toManager('restart_queue work')).toEqual(['ok', 'work restarted']);
+  expect(await toManager('resume_queue work')).toEqual(['ok', 'work']);
+  expect(await toManager('down_queue work')).toEqual(['ok', 'work']);
+  expect(await toManager('up_queue work')).toEqual(['ok', 'work']);
+  expect(await toManager('restart_queue work')).toEqual(['ok', 'work']);
   expect(await toManager('dance')).toEqual(['error']);
 });
 
@@ -167,7 +167,7 @@ test('rq socket manager: create_queue create_queue_link delete_queue', async () 
 test('rq socket queue: ping uptime config status num_messages messages shutdown', async () => {
   expect(await toQueue('ping')).toEqual(['pong']);
   expect(await toQueue('uptime')).toEqual([expect.any(Number)]);
-  expect(await toQueue('config')).toMatchObject({ name: 'work', num_workers: '1' });
+  expect(await toQueue('config')).toMatchObject(['ok', { name: 'work' }]);
   expect(await toQueue('status')).toEqual(['UP']);
   expect(await toQueue('num_messages')).toMatchObject({
     prep: expect.any(Number),
@@ -177,7 +177,7 @@ test('rq socket queue: ping uptime config status num_messages messages shutdown'
   expect(await toQueue('messages {"state":"done","limit":1}')).toEqual([
     expect.objectContaining({ msg_id: expect.any(String) }),
   ]);
-  expect(await toQueue('shutdown')).toEqual(['ok', 'work restarted']);
+  expect(await toQueue('shutdown')).toEqual(['ok']);
   expect(await toQueue('sing')).toEqual(['ERROR']);
 });
 
@@ -188,11 +188,16 @@ test('rq socket queue: create_message prep_message single_que attach_message del
   const msg_id = made.split('/').at(-1);
   writeFileSync(join(rqNode.folder, 'a.txt'), 'a');
   const attach = { msg_id, pathname: join(rqNode.folder, 'a.txt'), name: 'b.txt' };
+  for (const pathname of ['/no/such/file', rqNode.folder])
+    expect(await toQueue(`attach_message ${JSON.stringify({ ...attach, pathname })}`)).toEqual([
+      'fail',
+      expect.any(String),
+    ]);
   const md5 = createHash('md5').update('a').digest('hex');
   expect(await toQueue(`attach_message ${JSON.stringify(attach)}`)).toEqual(['ok', `${md5}-Attached successfully`]);
   expect(await toQueue(`delete_attach_message ${JSON.stringify({ msg_id, attachment_name: 'b.txt' })}`)).toEqual([
     'ok',
-    'b.txt deleted',
+    'Attachment deleted successfully',
   ]);
   expect(await toQueue(`commit_message ${JSON.stringify({ msg_id })}`)).toEqual(['ok', 'msg commited']);
   await untilState(made, 'done');
@@ -206,8 +211,8 @@ test('rq socket queue: get_message get_message_state get_message_status run_mess
   const one = JSON.stringify({ msg_id });
   expect(await toQueue(`get_message ${one}`)).toEqual(['ok', expect.objectContaining({ msg_id, state: 'que', due })]);
   expect(await toQueue(`get_message_state ${one}`)).toEqual(['ok', 'que']);
-  expect(await toQueue(`get_message_status ${one}`)).toEqual(['ok', { status: 'que' }]);
-  expect(await toQueue(`run_message ${one}`)).toEqual(['ok', 'msg run now']);
+  expect(await toQueue(`get_message_status ${one}`)).toMatchObject(['ok', { status: 'que', state: 'que' }]);
+  expect(await toQueue(`run_message ${one}`)).toEqual(['ok', 'msg sent to front of run queue']);
   await untilState(id, 'done');
   const [, copy] = (await toQueue(`clone_message ${one}`)) as [string, string];
   await untilState(copy, 'done');

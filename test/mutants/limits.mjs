@@ -130,6 +130,20 @@ export const limits = [
     suites: memory,
   },
   {
+    name: 'coalescing: scheduled jobs are never coalesced',
+    file: operations,
+    find: 'settings.coalesce?.scheduled === true ? Number.MAX_SAFE_INTEGER : now',
+    replace: 'now',
+    suites: memory,
+  },
+  {
+    name: 'redis: scheduled jobs are never coalesced',
+    file: prelude,
+    find: "local latest = coalesce.scheduled and '+inf' or clock.nowText",
+    replace: 'local latest = clock.nowText',
+    suites: redis,
+  },
+  {
     name: 'sqlite: a delayed job is coalesced too early',
     file: 'src/stores/sqlite/tables/coalesced-rows.ts',
     find: 'before?.runAt !== after?.runAt ||',

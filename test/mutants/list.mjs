@@ -13,6 +13,7 @@ import { migration } from './migration.mjs';
 import { nodes } from './nodes.mjs';
 import { outcomes } from './outcomes.mjs';
 import { redis } from './redis.mjs';
+import { relay } from './relay.mjs';
 import { runner } from './runner.mjs';
 import { schedules } from './schedules.mjs';
 import { series } from './series.mjs';
@@ -34,6 +35,7 @@ export const mutants = [
   ...failover,
   ...webhooks,
   ...nodes,
+  ...relay,
   ...settings,
   ...server,
   ...series,

@@ -39,6 +39,9 @@ function formBody(pairs: readonly (readonly [string, string])[]): RqBody {
   return { json: null, fields: Object.fromEntries(pairs), lists };
 }
 
+export const isMultipart = ({ request: { headers } }: Call): boolean =>
+  /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
+
 /** The parts of a form with a file, one after the other. */
 export function filesOf(call: Call): AsyncGenerator<Part> {
   const type = call.request.headers['content-type'] ?? '';

@@ -60,6 +60,6 @@ export function jobOfMessage(message: Message, where: { id: string; queue: strin
 }
 
 /** RQ counts first and compares then: a message whose count reaches `max_count` by a resend is an err. */
-function resendsOf({ count = 0, max_count = DEFAULT_MAX_COUNT }: Message): number {
+export function resendsOf({ count = 0, max_count = DEFAULT_MAX_COUNT }: Pick<Message, 'count' | 'max_count'>): number {
   return Math.max(0, max_count - count - 1);
 }

@@ -45,6 +45,8 @@ export interface RelayRequest {
   readonly origin: string | null;
   /** How many nodes have relayed the job so far. */
   readonly hops: number;
+  /** Whether the job itself is a message of RQ: its own options are those of the message. */
+  readonly isMessage: boolean;
 }
 
 const ADDRESS = /^(https?:\/\/[^\s/?#]+\/(?:[^\s?#]*\/)?)q\/([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})\/?$/i;
@@ -130,6 +132,7 @@ function ownRequest(to: string, fields: Readonly<Record<string, unknown>>): Rela
     forceRemote: forceRemote === true,
     origin: typeof origin === 'string' ? origin : null,
     hops: typeof hops === 'number' && hops > 0 ? hops : 0,
+    isMessage: false,
   };
 }
 
@@ -143,5 +146,6 @@ function rqRequest(to: string, fields: Readonly<Record<string, unknown>>): Relay
     forceRemote: force === true || force === 1 || force === '1' || force === 'true' || force === 'yes',
     origin: typeof origin === 'string' && origin !== '' ? origin : null,
     hops: 0,
+    isMessage: true,
   };
 }

@@ -71,6 +71,8 @@ export interface KeySettings {
 export interface CoalesceSettings {
   /** Paths of fields, as in `keys`. */
   readonly by: readonly string[];
+  /** Whether jobs that are scheduled for later are coalesced too; only due ones without it. */
+  readonly scheduled?: boolean;
 }
 
 /** `count` starts within `ms`. */

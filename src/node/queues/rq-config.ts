@@ -104,7 +104,7 @@ export function readRqConfig(config: object): ReadConfig {
   };
 }
 
-/** Equal messages are coalesced into the one that starts. Of messages that block one another, one runs at a time. */
+/** Equal messages are coalesced into the one that starts, due or not. Of messages that block one another, one runs at a time. */
 function keySettings(given: Checked<typeof shape>): Pick<SettingsInput, 'coalesce' | 'keys'> {
   const isOld = given.coalesce_params === undefined && isYes(given.coalesce);
   const coalescing = isOld
@@ -114,7 +114,7 @@ function keySettings(given: Checked<typeof shape>): Pick<SettingsInput, 'coalesc
   const fieldsOf = (numbers: readonly number[]) =>
     [...new Set(numbers)].sort((a, b) => a - b).map((number) => `param${number}`);
   return {
-    ...(coalescing.length > 0 && { coalesce: { by: fieldsOf(coalescing) } }),
+    ...(coalescing.length > 0 && { coalesce: { by: fieldsOf(coalescing), scheduled: true } }),
     ...(blocking.length > 0 && { keys: { by: fieldsOf(blocking), limit: 1 } }),
   };
 }

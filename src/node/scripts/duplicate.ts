@@ -89,9 +89,11 @@ async function relayDataFor(
   });
 }
 
-/** Returns the message with a new destination and its original id. */
+/** Returns the message with a new destination and its original id. Its count begins again, as in RQ. */
 function copyOfMessage(job: RunningJob, node: NodeSettings, dest: string): string {
   const data: unknown = JSON.parse(job.data);
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return job.data;
-  return JSON.stringify({ orig_msg_id: addressOf(job, node), ...data, dest });
+  const { count, ...message } = data as { readonly count?: unknown; readonly dest?: unknown };
+  const kept = message.dest === undefined && count !== undefined ? { count } : {};
+  return JSON.stringify({ orig_msg_id: addressOf(job, node), ...message, ...kept, dest });
 }

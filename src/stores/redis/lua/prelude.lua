@@ -1968,7 +1968,8 @@ folds = later(function(folds)
 
   local function isEqual(job, leader, coalesce, key)
     return job and job ~= leader and not job.isDeleted and job.queue == leader.queue and job.place ~= 'b'
-      and STATE[job.place] == 'waiting' and record.runAt(job) <= clock.now and throttles.keyIn(job, coalesce.by) == key
+      and STATE[job.place] == 'waiting' and (coalesce.scheduled or record.runAt(job) <= clock.now)
+      and throttles.keyIn(job, coalesce.by) == key
   end
 
   -- Those that are equal to a job which has just been started are folded into it. Returns how many.
@@ -1976,7 +1977,8 @@ folds = later(function(folds)
     local key, count = throttles.keyIn(leader, coalesce.by), 0
     if not key then return 0 end
     local index = P .. 'equals:' .. leader.queue .. ':' .. key
-    local members = call('ZRANGEBYSCORE', index, '-inf', clock.nowText, 'LIMIT', 0, K.MAX_FOLDED + 1)
+    local latest = coalesce.scheduled and '+inf' or clock.nowText
+    local members = call('ZRANGEBYSCORE', index, '-inf', latest, 'LIMIT', 0, K.MAX_FOLDED + 1)
     for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
       if count < K.MAX_FOLDED and isEqual(job, leader, coalesce, key) then
         work.touch(job)

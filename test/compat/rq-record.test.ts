@@ -1,0 +1,28 @@
+/** The recorded answers are those of a real RQ. Needs a checkout of brightroll/rq; see real-rq.ts. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasRq, RealRq, WHY_SKIPPED } from './real-rq.ts';
+import { talkOverHttp, talkOverSocket } from './rq-conversation.ts';
+import { OVER_HTTP, OVER_SOCKET } from './rq-recorded.ts';
+
+if (!hasRq) console.log(`Recorded answers of RQ: ${WHY_SKIPPED}`);
+
+describe.skipIf(!hasRq)('recorded answers', () => {
+  let rq: RealRq;
+  beforeAll(async () => {
+    rq = new RealRq();
+    await rq.install([{ name: 'work', script: 'echo "done all of it" >&3' }]);
+    await rq.start();
+    writeFileSync(join(rq.home, 'abc.bin'), 'abc');
+  });
+  const host = () => ({ base: rq.base, home: rq.home, file: join(rq.home, 'abc.bin') });
+
+  it('over HTTP are what RQ answers', async () => {
+    expect(await talkOverHttp(host())).toEqual(OVER_HTTP);
+  });
+
+  it('over its sockets are what RQ answers', async () => {
+    expect(await talkOverSocket(host())).toEqual(OVER_SOCKET);
+  });
+});
