@@ -11,6 +11,7 @@ const routes = rqRoutes({
   url: 'http://localhost:3333/',
   root: '/nowhere',
   markers: nothing,
+  openSockets: async () => undefined,
   isOpen: false,
   startedAt: 0,
   environment: 'test',

@@ -5,25 +5,24 @@
  *
  * Programs that cannot pass are in docs/migrating-from-rq.md with the reason.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasRq, WHY_SKIPPED } from './real-rq.ts';
 import { MORE_PROGRAMS, PROGRAMS, RqPrograms } from './rq-programs.ts';
 
-const checkout = process.env['RQ_CHECKOUT'] ?? '';
-const isThere = existsSync(join(checkout, 'test/run_tests.sh'));
 const REQUIRED = 36;
 /** Rows `| \`name\` | reason |` of the documentation. */
 const page = readFileSync(join(import.meta.dirname, '../../docs/migrating-from-rq.md'), 'utf8');
 const different = new Set([...page.matchAll(/^\| `(\w+\.(?:rb|sh))` \|/gm)].map((found) => found[1] ?? ''));
 
-if (!isThere) console.log('RQ programs: skipped, because RQ_CHECKOUT does not name a checkout of brightroll/rq');
+if (!hasRq) console.log(`RQ programs: ${WHY_SKIPPED}`);
 
-describe.skipIf(!isThere)("RQ's own programs", () => {
+describe.skipIf(!hasRq)("RQ's own programs", () => {
   let programs: RqPrograms;
   const passed = new Set<string>();
   beforeAll(async () => {
-    programs = new RqPrograms(checkout);
+    programs = new RqPrograms();
     await programs.start();
     for (const name of ['setup_test_queues.sh', 'test_queues_setup.rb']) {
       const { code, output } = await programs.run(name);
@@ -43,7 +42,7 @@ describe.skipIf(!isThere)("RQ's own programs", () => {
     if (!different.has(name)) expect(code, output.slice(-4_000)).toBe(0);
   });
 
-  test(`at least ${REQUIRED} pass`, () => {
+  test('rq programs: at least 36 of 40 pass', () => {
     expect(PROGRAMS.filter((name) => passed.has(name)).length).toBeGreaterThanOrEqual(REQUIRED);
   });
 });

@@ -7,12 +7,12 @@
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '../../src/testing/index.ts';
 import { endAllOf } from '../processes/runner-workbench.ts';
 import { type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
+import { checkout, freePort } from './real-rq.ts';
 
 /** The order of RQ's own test/run_tests.sh, without the four that load classes of RQ and call no node. */
 export const PROGRAMS = `test_config_change.rb test_message_blocking.rb test_rq.sh send_test_coalesce.sh
@@ -34,8 +34,7 @@ export interface ProgramResult {
   readonly output: string;
 }
 
-/** RQ's json_pure needs a Ruby before 2.4; the json of a newer Ruby takes its place. */
-const RUBY_SHIM = "require 'json'\nFixnum = Integer unless defined?(Fixnum)\n$VERBOSE = nil\n";
+const shim = join(import.meta.dirname, 'rq-shim.rb');
 const main = join(import.meta.dirname, '../../dist/cli/main.js');
 const rqMain = join(import.meta.dirname, '../../dist/cli/rq-main.js');
 const PROGRAM_LIMIT_MS = 90_000;
@@ -48,13 +47,12 @@ export class RqPrograms {
   #port = 0;
   #output = '';
 
-  constructor(checkout: string) {
+  constructor() {
     cpSync(checkout, this.home, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('/.git') });
     // A script that other users can write is refused.
     execFileSync('chmod', ['-R', 'go-w', this.home]);
     mkdirSync(this.#tools);
-    writeFileSync(join(this.#tools, 'shim.rb'), RUBY_SHIM);
-    program(join(this.#tools, 'ruby'), `exec /usr/bin/ruby -r${join(this.#tools, 'shim.rb')} "$@"`);
+    program(join(this.#tools, 'ruby'), `exec /usr/bin/ruby -r${shim} "$@"`);
     program(join(this.home, 'bin/rq'), `exec '${process.execPath}' '${rqMain}' "$@"`);
   }
 
@@ -113,12 +111,4 @@ function program(path: string, text: string): void {
   rmSync(path, { force: true });
   writeFileSync(path, `#!/bin/sh\n${text}\n`);
   chmodSync(path, 0o755);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }

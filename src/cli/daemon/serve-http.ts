@@ -58,10 +58,19 @@ export async function openHttp(parts: HttpParts): Promise<NodeHttp> {
   const access = openAccess({ store, now, hosts, requireToken, rates, nodeBy, onTrouble });
   const context = contextOf(parts, access.store, now);
   const markers = rqMarkers(parts, context.settings, onTrouble);
+  const sockets = new RqSockets({
+    root: parts.home.root,
+    socket: socketOf(parts.home),
+    queues: () => rqQueueNames(parts),
+    onTrouble,
+  });
   const server = await openServer({
     tcp: listen.map((host) => ({ host, port: parts.port })),
     socket: socketOf(parts.home),
-    table: createRouteTable([...withRqPages(ROUTES), ...rqRoutes({ ...rqOptions(parts), startedAt: now(), markers })]),
+    table: createRouteTable([
+      ...withRqPages(ROUTES),
+      ...rqRoutes({ ...rqOptions(parts), startedAt: now(), markers, openSockets: () => sockets.look() }),
+    ]),
     guard: access.guard,
     onAnswer: access.onAnswer,
     context,
@@ -69,12 +78,6 @@ export async function openHttp(parts: HttpParts): Promise<NodeHttp> {
   }).catch((error: unknown) => {
     access.stop();
     throw error;
-  });
-  const sockets = new RqSockets({
-    root: parts.home.root,
-    socket: socketOf(parts.home),
-    queues: () => rqQueueNames(parts),
-    onTrouble,
   });
   const stop = async (): Promise<void> => {
     await sockets.stop();

@@ -73,7 +73,7 @@ async function create(door: RqCompat, call: Call, given: Config): Promise<Reply>
   if (!isRqName(name)) return fail('queue name has invalid characters');
   const text = JSON.stringify(configFor(name, given));
   await writeRqQueue(homeAt(door.root), name, { text });
-  return created(call, name);
+  return created(door, call, name);
 }
 
 /** Relative paths start at the data directory. */
@@ -89,11 +89,13 @@ async function link(door: RqCompat, call: Call, given: string): Promise<Reply> {
   if (!isRqName(name)) return fail('queue name has invalid characters');
   readRqConfig(config);
   await writeRqQueue(homeAt(door.root), name, { link: path });
-  return created(call, name);
+  return created(door, call, name);
 }
 
-async function created(call: Call, name: string): Promise<Reply> {
+/** The socket and the pid file are there with the answer, as in RQ. */
+async function created(door: RqCompat, call: Call, name: string): Promise<Reply> {
   await call.context.node?.reload();
+  await door.openSockets();
   return seeCreated(`/q/${name}`);
 }
 

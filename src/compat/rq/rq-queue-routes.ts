@@ -264,7 +264,7 @@ async function wholeQueue(door: RqCompat, { context, ...call }: Call): Promise<R
       msg_id: job.id,
       ...(state !== 'prep' && { dest: dataOf(job)['dest'] ?? job.queue }),
       ...(state === 'que' && { due: Math.floor(job.runAt / 1_000) }),
-      ...(state !== 'prep' && state !== 'que' && { status: statusOf(job) }),
+      ...(state !== 'prep' && state !== 'que' && { status: statusOf(job, door.url) }),
       ...(state === 'relayed' && { new_msg: job.forwardedTo }),
     })),
   ]);

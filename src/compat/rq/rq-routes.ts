@@ -22,6 +22,8 @@ export interface RqCompatOptions {
   /** The data directory. */
   readonly root: string;
   readonly markers: Pick<RqMarkers, 'operate' | 'sync'>;
+  /** Opens the sockets of queues that are new. */
+  openSockets(): Promise<void>;
   /** RQ's own openness: whoever comes over the loopback may name scripts. */
   readonly isOpen: boolean;
   readonly startedAt: number;
@@ -62,5 +64,5 @@ async function fullMessage({ url, root }: RqCompatOptions, { node }: ServerConte
   }
   // Relative to the data directory, as in RQ.
   const path = join('jobs', job.id);
-  return { orig_msg_id: `${url}q/${job.queue}/${job.id}`, ...messageOf(job, { path, attachments }) };
+  return { orig_msg_id: `${url}q/${job.queue}/${job.id}`, ...messageOf(job, { url, path, attachments }) };
 }

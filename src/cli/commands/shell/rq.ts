@@ -25,7 +25,8 @@ const COMMANDS: Readonly<Record<string, RqCommand>> = {
   prepmesg: (flags, node) => newMessage(flags, node, 'prep'),
   single_que: (flags, node) => newMessage(flags, node, 'single_que'),
   attachmesg: attach,
-  commitmesg: async (flags, node) => printReply(await post(node, messagePath(flags), { _method: 'commit' })),
+  commitmesg: async (flags, node) =>
+    printReply(await post(node, messagePath(flags), { _method: 'commit', x_format: 'json' })),
   clone,
   statusmesg: async (flags, node) => printField(flags, node, ({ status }) => status),
   state: async (flags, node) => printField(flags, node, ({ state }) => state),
