@@ -106,6 +106,15 @@ export class RealRq {
     await waitFor('RQ', isUp, { deadlineMs: 60_000 });
   }
 
+  /** Runs its command line in its directory. */
+  rq(...words: string[]): Promise<{ readonly code: number; readonly stdout: string }> {
+    return new Promise((resolve) => {
+      execFile('ruby', ['bin/rq', ...words], { cwd: this.home, env: this.#env() }, (error, stdout) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout }),
+      );
+    });
+  }
+
   /** Kills everything that belongs to it at once, scripts included. */
   async kill9(): Promise<void> {
     for (const pid of this.#pids()) killQuietly(pid);

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasRq, RealRq, WHY_SKIPPED } from './real-rq.ts';
 import { talkOverHttp, talkOverSocket } from './rq-conversation.ts';
+import { talkAboutForm, talkAboutQueues, talkAboutStates, talkOverCommandLine } from './rq-queue-conversation.ts';
+import { COMMAND_LINE, FORM, QUEUES, STATES } from './rq-queue-recorded.ts';
 import { OVER_HTTP, OVER_SOCKET } from './rq-recorded.ts';
 
 if (!hasRq) process.stdout.write(`\nRecorded answers of RQ: ${WHY_SKIPPED}\n`);
@@ -15,6 +17,7 @@ describe.skipIf(!hasRq)('recorded answers', () => {
     await rq.install([{ name: 'work', script: 'echo "done all of it" >&3' }]);
     await rq.start();
     writeFileSync(join(rq.home, 'abc.bin'), 'abc');
+    writeFileSync(join(rq.home, 'code/talk.sh'), '#!/bin/bash\necho "done all of it" >&3\n', { mode: 0o755 });
   });
   const host = () => ({ base: rq.base, home: rq.home, file: join(rq.home, 'abc.bin') });
 
@@ -24,5 +27,15 @@ describe.skipIf(!hasRq)('recorded answers', () => {
 
   it('over its sockets are what RQ answers', async () => {
     expect(await talkOverSocket(host())).toEqual(OVER_SOCKET);
+  });
+
+  it('about queues, their states and their form are what RQ answers', async () => {
+    expect(await talkAboutQueues(host())).toEqual(QUEUES);
+    expect(await talkAboutStates(host())).toEqual(STATES);
+    expect(await talkAboutForm(host())).toEqual(FORM);
+  });
+
+  it('of the command line are what RQ prints', async () => {
+    expect(await talkOverCommandLine(host(), (...words) => rq.rq(...words))).toEqual(COMMAND_LINE);
   });
 });

@@ -15,6 +15,7 @@ import { nodes } from './nodes.mjs';
 import { outcomes } from './outcomes.mjs';
 import { redis } from './redis.mjs';
 import { relay } from './relay.mjs';
+import { rq } from './rq.mjs';
 import { runner } from './runner.mjs';
 import { schedules } from './schedules.mjs';
 import { series } from './series.mjs';
@@ -37,6 +38,7 @@ export const mutants = [
   ...webhooks,
   ...nodes,
   ...relay,
+  ...rq,
   ...settings,
   ...server,
   ...series,

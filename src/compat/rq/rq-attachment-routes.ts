@@ -2,13 +2,14 @@
 import { Readable } from 'node:stream';
 import { text } from '../../core/input/check.ts';
 import { jobId, queueName } from '../../core/job/names.ts';
+import { RELAY_QUEUE } from '../../core/job/relay-request.ts';
 import type { Refused } from '../../core/ports/refusal.ts';
 import type { UploadRefused } from '../../files/attachments/file-upload.ts';
 import { attachedName } from '../../files/attachments/file-upload.ts';
 import { nameProblem } from '../../files/outputs/attachment-name.ts';
 import { rqNameProblem } from '../../node/relay/rq-form.ts';
 import { refuseRequest } from '../../server/http/problem.ts';
-import { json, type Reply } from '../../server/http/reply.ts';
+import { json, text as plain, type Reply } from '../../server/http/reply.ts';
 import type { Call, Route } from '../../server/http/route.ts';
 import { route } from '../../server/http/route.ts';
 import { forwardLog } from '../../server/views/from-other-node.ts';
@@ -18,6 +19,7 @@ import { sendLog } from '../../server/views/send-log.ts';
 import { gather } from './multipart.ts';
 import { filesOf, isMultipart, readRqBody } from './rq-body.ts';
 import { jobIn, jobOrNull } from './rq-message-routes.ts';
+import { relayLog } from './rq-relay-log.ts';
 import { fail, inRqWords, ok, refusal, seeOther } from './rq-replies.ts';
 import type { RqCompat } from './rq-routes.ts';
 
@@ -71,7 +73,7 @@ export function rqAttachmentRoutes(door: RqCompat): readonly Route[] {
       role: 'read',
       params: { ...params, file: text({ max: 255 }) },
       answer: 'bytes',
-      handle: inRqWords(readLog),
+      handle: inRqWords((call) => readLog(door, call)),
     }),
     ...(['tailviewlog', 'tailview'] as const).map((view) =>
       route({
@@ -153,10 +155,12 @@ async function readFile(call: Call): Promise<Reply> {
 }
 
 /** The latest attempt's. */
-async function readLog(call: Call): Promise<Reply> {
-  const { id } = await jobIn(call);
+async function readLog(door: RqCompat, call: Call): Promise<Reply> {
+  const job = await jobIn(call);
+  const { id } = job;
   if ((call.params as { file: string }).file !== LOG)
     throw refuseRequest('not-found', `there is ${LOG} and nothing else`);
+  if (job.queue === RELAY_QUEUE) return plain(relayLog(job, door.url));
   const elsewhere = await forwardLog(call, { id, attempt: 'latest', rest: '' });
   if (elsewhere !== null) return elsewhere;
   const found = await nodeOf(call.context).attempts.log(id, 'latest');

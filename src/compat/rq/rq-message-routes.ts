@@ -9,10 +9,10 @@ import type { Call, Route } from '../../server/http/route.ts';
 import { route } from '../../server/http/route.ts';
 import type { ServerContext } from '../../server/views/context.ts';
 import { duplicateJob } from '../../server/views/duplicate-job.ts';
-import { oneQueue } from '../../server/views/queue-views.ts';
 import { mustBeCallable } from '../../server/views/webhook-addresses.ts';
 import { fieldsUnder, parseObject, type RqBody, readRqBody } from './rq-body.ts';
 import { jobOfMessage, type Message, readMessage, resendsOf } from './rq-message.ts';
+import { rqQueue } from './rq-queues.ts';
 import { commitMessage, prepareRelayed, relayOrigin } from './rq-relayed-in.ts';
 import { backOf, fail, inRqWords, ok, refusal, seeOther } from './rq-replies.ts';
 import type { RqCompat } from './rq-routes.ts';
@@ -27,17 +27,6 @@ const SINGLE = { key: 'rq single_que', scope: 'queue', until: 'started', periodM
 // Long because it is a table of addresses.
 export function rqMessageRoutes(door: RqCompat): readonly Route[] {
   return [
-    route({
-      name: 'rq.new_message.page',
-      method: 'GET',
-      path: '/q/{queue}/new_message',
-      about: 'To the page for people.',
-      role: 'open',
-      params: { queue: queueName },
-      answer: 'none',
-      status: 303,
-      handle: ({ params: { queue } }) => seeOther(`/q/${queue}`),
-    }),
     route({
       name: 'rq.new_message',
       method: 'POST',
@@ -136,7 +125,7 @@ async function newMessage(door: RqCompat, call: Call): Promise<Reply> {
   if (!isNewMethod(method)) return fail('Invalid method param', 400);
   // A relay hands over whole messages: it prepares them, sends their files and commits them.
   if (method !== 'prep' && !call.may('submit')) return fail('a relay prepares its messages', 403);
-  await oneQueue(call.context, queue);
+  await rqQueue(door, call.context, queue);
   if (!('dest' in given)) return refusal('input missing required "dest" parameter');
   const id = await add(call.context, { message: readMessage(given), method, queue });
   const isPage = body.fields['x_format'] === 'html';

@@ -136,12 +136,16 @@ function ownRequest(to: string, fields: Readonly<Record<string, unknown>>): Rela
   };
 }
 
-/** An RQ message is relayed whole: the receiver finds its parameters and its origin in it. */
+/**
+ * An RQ message is relayed whole: the receiver finds its parameters and its origin in it. Only `force_remote` is meant for
+ * this relay alone.
+ */
 function rqRequest(to: string, fields: Readonly<Record<string, unknown>>): RelayRequest {
-  const { orig_msg_id: origin, force_remote: force } = fields;
+  const { force_remote: force, ...message } = fields;
+  const { orig_msg_id: origin } = message;
   return {
     to,
-    data: fields,
+    data: message,
     job: {},
     forceRemote: force === true || force === 1 || force === '1' || force === 'true' || force === 'yes',
     origin: typeof origin === 'string' && origin !== '' ? origin : null,

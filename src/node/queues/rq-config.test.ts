@@ -23,6 +23,7 @@ test("reads RQ's own sample: numbers as strings, an empty prefix, unused setting
     handshake: 'required',
     stdin: 'null',
     nice: 19,
+    umask: 0o022,
   });
   expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['fsync', 'ordering']);
 });
