@@ -2,30 +2,30 @@
 -- uses: values
 
 return {
-  -- A cell of statistics as core/statistics/aggregate.ts writes it; with its buckets or without.
-  figures = function(words, hasBuckets)
-    local numbers = { struct.unpack('>ddddddddddd', words) }
+  -- Returns a cell as core/statistics/aggregate.ts writes it, with or without its buckets.
+  figures = function(encoded, hasBuckets)
+    local numbers = { struct.unpack('>ddddddddddd', encoded) }
     for i = 1, 11 do numbers[i] = text(numbers[i]) end
-    return table.concat(numbers, ' ', 1, 11) .. (hasBuckets and words:sub(89) or '')
+    return table.concat(numbers, ' ', 1, 11) .. (hasBuckets and encoded:sub(89) or '')
   end,
 
-  -- The pages of a queue's throughput over time (tally.lua) that stand where these pages would: number, and its counts.
+  -- Returns the stored pages of a queue's throughput in the slots of these pages: number and counts of each.
   pages = function(queue, span, first, last)
     local addresses, found = {}, {}
     for page = first, last do addresses[#addresses + 1] = '%' .. queue .. '\31' .. span.letter .. page % span.slots end
     local stored = call('HMGET', P .. 'j', unpack(addresses))
     for i = 1, #addresses do
-      local words, counts = stored[i], {}
-      for at = 9, words and #words or 0, 4 do counts[#counts + 1] = ('%d'):format((struct.unpack('>I4', words, at))) end
-      if words then found[#found + 1] = text((struct.unpack('>d', words))) .. '\31' .. table.concat(counts, ' ') end
+      local encoded, counts = stored[i], {}
+      for at = 9, encoded and #encoded or 0, 4 do counts[#counts + 1] = ('%d'):format((struct.unpack('>I4', encoded, at))) end
+      if encoded then found[#found + 1] = text((struct.unpack('>d', encoded))) .. '\31' .. table.concat(counts, ' ') end
     end
     return found
   end,
 
-  -- The five sums of what a queue keeps: core/statistics/storage.ts.
+  -- Returns the five sums of a queue's ended jobs (core/statistics/storage.ts).
   kept = function(queue)
-    local words = call('HGET', P .. 'j', '$' .. queue)
-    if not words then return { 0, 0, 0, 0, 0 } end
-    return { struct.unpack('>ddddd', words) }
+    local encoded = call('HGET', P .. 'j', '$' .. queue)
+    if not encoded then return { 0, 0, 0, 0, 0 } end
+    return { struct.unpack('>ddddd', encoded) }
   end,
 }
