@@ -1,11 +1,11 @@
 /**
- * The scripts: the ground, what is counted, for some the everyday case, constants, `lua/prelude.lua`, then one file an operation.
- * There is no include and nothing else is put together, so what stands in the files is what runs.
+ * The scripts. Each is the base, for some the fast path, the constants and modules that it uses, and one file of
+ * `lua/operations` or `lua/reads`.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
 import { constantsText, everydayText } from './constants.ts';
+import { luaText, Modules, modulesText, moduleText, withoutComments } from './lua-files.ts';
 
 export const CHANGING_SCRIPTS = [
   'add',
@@ -23,13 +23,13 @@ export const CHANGING_SCRIPTS = [
   'maintain',
   'records-put',
   'records-delete',
-  'moving-stand',
-  'moving-write',
-  'moving-clear',
+  'migration-state',
+  'migration-write',
+  'migration-clear',
   'settle-claim',
 ] as const;
 
-export const LOOKING_SCRIPTS = [
+export const READ_SCRIPTS = [
   'find',
   'history',
   'list',
@@ -43,88 +43,88 @@ export const LOOKING_SCRIPTS = [
   'ended',
   'tags',
   'throttles',
-  'brakes',
+  'wait-reasons',
   'workers',
   'records-get',
   'records-list',
-  'moving-read',
+  'migration-read',
 ] as const;
 
 /** The name of a Lua script. */
-export type ScriptName = (typeof CHANGING_SCRIPTS)[number] | (typeof LOOKING_SCRIPTS)[number];
+export type ScriptName = (typeof CHANGING_SCRIPTS)[number] | (typeof READ_SCRIPTS)[number];
 
 export interface Script {
   readonly name: ScriptName;
   readonly text: string;
   readonly sha: string;
-  /** Whether it leaves no trace, so that a lost reply is no loss. */
-  readonly isLook: boolean;
+  /** Whether it writes nothing, so that a call whose reply was lost can be repeated. */
+  readonly isRead: boolean;
 }
 
-/** How settle and claim try their everyday case first (lua/swift.lua), before the prelude is laid out. */
-const SWIFT: Partial<Record<ScriptName, string>> = {
-  settle: 'local said = swift.run(2, #args) if said then return said end\n',
-  claim: 'local said, claimed = swift.run(2, 1, 2) if said then return claimed end\n',
-  'settle-claim': [
-    'local count = tonumber(args[2])',
-    'local said, claimed = swift.run(3, 2 + count, 3 + count)',
-    'if said then table.insert(claimed, 1, said) return claimed end\n',
-  ].join('\n'),
+/** The fast paths, which run before any other module is set up (lua/lib/swift.lua, birth.lua). */
+const FAST_PATHS: Partial<Record<ScriptName, { readonly module: string; readonly call: string }>> = {
+  add: { module: 'birth', call: 'local said = birth() if said then return said end\n' },
+  settle: { module: 'swift', call: 'local said = swift.run(2, #args) if said then return said end\n' },
+  claim: { module: 'swift', call: 'local said, claimed = swift.run(2, 1, 2) if said then return claimed end\n' },
+  'settle-claim': {
+    module: 'swift',
+    call: [
+      'local count = tonumber(args[2])',
+      'local said, claimed = swift.run(3, 2 + count, 3 + count)',
+      'if said then table.insert(claimed, 1, said) return claimed end\n',
+    ].join('\n'),
+  },
 };
 
-/** The same for `add` (lua/birth.lua). */
-const BIRTH = 'local said = birth() if said then return said end\n';
+const REFUSED_WHILE_CLOSED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
 
-const BARRED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
-
-/** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
+/** Returns the text of a script: the base, its fast path, the modules that it uses, the operation. */
 export function scriptText(name: ScriptName): string {
-  const settleThenClaim = () =>
-    `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
-  const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
-  const before = isLook(name) ? '' : `${everydayText()}${beforePrelude(name)}`;
-  const guard = BARRED.includes(name) ? 'local no = barred() if no then return no end\n' : '';
-  return `${fileText('ground')}${before}${constantsText()}${fileText('prelude')}${guard}${operation}`;
+  const operation = operationText(name);
+  const modules = new Modules().add(operation);
+  const fastPath = FAST_PATHS[name];
+  const first = fastPath === undefined ? [] : [...new Modules().add(`-- uses: ${fastPath.module}`).used];
+  const used = [...modules.used].filter((each) => !first.includes(each));
+  const rest = `${modulesText(used, [...modules.onDemand])}${operation}`;
+  const before = `${modulesText(first, [])}${fastPath?.call ?? ''}`;
+  const everyday = `${before}${rest}`.includes('EVERYDAY.') ? everydayText() : '';
+  return withoutComments(`${moduleText('base')}${everyday}${before}${constantsText(rest)}${rest}`);
 }
 
-/** What is counted, and the everyday case of those that have one. That of `add` counts nothing, so it comes first. */
-function beforePrelude(name: ScriptName): string {
-  const texts = (...names: string[]) => names.map(fileText).join('');
-  if (name === 'add') return `${texts('everyday', 'birth')}${BIRTH}${texts('tally')}`;
-  return SWIFT[name] === undefined ? texts('tally') : `${texts('tally', 'everyday', 'swift')}${SWIFT[name]}`;
+/** Returns the text of an operation. A worker settles and claims in one call, so that is one script. */
+function operationText(name: ScriptName): string {
+  if (name === 'settle-claim') {
+    const [settle, claim] = [operationText('settle'), operationText('claim')];
+    return `return operation.inSequence(function()\n${settle}end, function()\n${claim}end)\n`;
+  }
+  const guard = REFUSED_WHILE_CLOSED.includes(name)
+    ? 'local no = operation.refuseWhileClosed() if no then return no end\n'
+    : '';
+  return `${guard}${luaText(`${isRead(name) ? 'reads' : 'operations'}/${name}.lua`)}`;
 }
 
-/** Stands on the ground alone: it is asked before anything is known of the server. */
-export const reignText = (): string => `${fileText('ground')}${fileText('reign')}`;
+/** Returns the first script on every connection. It uses the base alone. */
+export const epochText = (): string => withoutComments(`${moduleText('base')}${luaText('operations/epoch.lua')}`);
 
 let loaded: ReadonlyMap<ScriptName, Script> | null = null;
 
-/** Put together once: the texts are the same for every store of the process. */
+/** Returns all scripts. They are joined once: the texts are the same for every store of the process. */
 export function loadScripts(): ReadonlyMap<ScriptName, Script> {
   loaded ??= loadAll();
   return loaded;
 }
 
 function loadAll(): ReadonlyMap<ScriptName, Script> {
-  const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...LOOKING_SCRIPTS];
+  const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...READ_SCRIPTS];
   return new Map(names.map((name) => [name, load(name)]));
 }
 
 function load(name: ScriptName): Script {
   const text = scriptText(name);
-  return { name, text, sha: createHash('sha1').update(text).digest('hex'), isLook: isLook(name) };
+  return { name, text, sha: createHash('sha1').update(text).digest('hex'), isRead: isRead(name) };
 }
 
-function isLook(name: ScriptName): boolean {
-  const looks: readonly string[] = LOOKING_SCRIPTS;
-  return looks.includes(name);
-}
-
-const files = new Map<string, string>();
-
-/** Read once: the prelude stands in every script. */
-function fileText(name: string): string {
-  const text = files.get(name) ?? readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
-  files.set(name, text);
-  return text;
+function isRead(name: ScriptName): boolean {
+  const reads: readonly string[] = READ_SCRIPTS;
+  return reads.includes(name);
 }
