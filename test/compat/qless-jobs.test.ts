@@ -125,14 +125,14 @@ overStores(
       await put(door, 0, 'child', 'depends', '["a"]');
       await pop(door, 1, 'w', 1);
       const before = await get(door, 2, 'a');
-      for (const options of [
-        ['depends', '["child"]'],
-        ['depends', '["a"]'],
-        ['tags', '[""]'],
-        ['retries', -1],
-        ['throttles', '["no name"]'],
+      for (const [problem, ...options] of [
+        ['which waits for it', 'depends', '["child"]'],
+        ['wait for itself', 'depends', '["a"]'],
+        ['tags', 'tags', '[""]'],
+        ['retries', 'retries', '-1'],
+        ['throttles', 'throttles', '["no name"]'],
       ])
-        await expect(door.call('put', 2, 'x', 'other', 'a', 'Klass', '{}', 0, ...options)).rejects.toThrow();
+        await expect(door.call('put', 2, 'x', 'other', 'a', 'Klass', '{}', 0, ...options)).rejects.toThrow(problem);
       expect(await get(door, 2, 'a')).toEqual(before);
       expect(await door.call('complete', 3, 'a', 'w', 'q', '{}')).toBe('complete');
     });

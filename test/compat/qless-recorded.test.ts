@@ -38,11 +38,13 @@ function scenariosOf(file: string): readonly Scenario[] {
   return scenarios;
 }
 
+const byJson = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
 /** Lua knows one kind of empty table and no `false`; sets of Redis have no order; a number returned alone is whole. */
 function comparable(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) {
     const list = value.map((each) => comparable(each));
-    return key === 'dependents' || key === 'dependencies' ? list.sort() : list;
+    return key === 'dependents' || key === 'dependencies' ? list.toSorted(byJson) : list;
   }
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);
@@ -58,7 +60,7 @@ function reply(value: unknown): unknown {
 
 async function answerOf(qless: Qless, [command, now, ...args]: Step['call']): Promise<Pick<Step, 'answer' | 'error'>> {
   try {
-    const sent = args.map((each) => (typeof each === 'object' ? JSON.stringify(each) : String(each)));
+    const sent = args.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
     return { answer: reply(await qless.call(command, String(now), ...sent)) };
   } catch (error) {
     if (error instanceof LonghaulError) return { error: error.message };
@@ -84,10 +86,10 @@ async function replay(longhaul: Longhaul, { title, steps }: Scenario): Promise<v
       ...(await answerOf(qless, step.call)),
       heard: await heardUntilMark(longhaul, Number(step.call[1]) * 1_000 || 0, heard),
     };
+    const call = `${place}: ${JSON.stringify(step.call)}`;
     const difference = DIFFERENCES[title]?.[place];
-    const what = `${title}, call ${place}: ${JSON.stringify(step.call)}`;
-    if (difference === undefined) expect(seen, what).toEqual({ ...expected, heard: step.heard ?? [] });
-    else expect(seen, what).toMatchObject(difference.here);
+    if (difference === undefined) expect({ call, ...seen }).toEqual({ call, ...expected, heard: step.heard ?? [] });
+    else expect({ call, ...seen }).toMatchObject({ call, ...difference.here });
   }
   qless.close();
 }
@@ -95,11 +97,12 @@ async function replay(longhaul: Longhaul, { title, steps }: Scenario): Promise<v
 overStores(
   'qless recorded',
   (open) => {
-    for (const file of ['qless-core.jsonl', 'reqless-core.jsonl'])
-      for (const scenario of scenariosOf(file)) {
-        const title = `${file.replace('.jsonl', '')}: ${scenario.title}`;
-        test(title, async () => replay(await open(), scenario));
-      }
+    test.each(scenariosOf('qless-core.jsonl'))('qless-core: $title', async (scenario) =>
+      replay(await open(), scenario),
+    );
+    test.each(scenariosOf('reqless-core.jsonl'))('reqless-core: $title', async (scenario) =>
+      replay(await open(), scenario),
+    );
   },
   { clock: 'caller' },
 );

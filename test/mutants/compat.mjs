@@ -35,7 +35,7 @@ export const compat = [
   },
   {
     name: 'qless: a put is refused after the job has left its queue',
-    file: 'src/compat/qless/put-command.ts',
+    file: 'src/compat/qless/commands/put-command.ts',
     find: '  await mustNotWaitForItself(call, known, put.dependsOn);\n',
     replace: '',
     suites: jobs,
@@ -49,7 +49,7 @@ export const compat = [
   },
   {
     name: 'qless: a canceled job lends its fields to the next one of its id',
-    file: 'src/compat/qless/put-command.ts',
+    file: 'src/compat/qless/commands/put-command.ts',
     find: "  else if (known.state === 'cancelled') {",
     replace: "  else if (known.state === 'cancelled' && put.id === '') {",
     suites: recorded,

@@ -5,7 +5,7 @@
 import type { Job, RunningJob } from '../../core/job/job.ts';
 import type { Call } from './arguments.ts';
 import { numberArgument, raise, wrong } from './arguments.ts';
-import { runningJob, type Words } from './attempt-commands.ts';
+import { runningJob, type Words } from './commands/attempt-commands.ts';
 
 export const DOCUMENT: Words = {
   command: 'Qless',

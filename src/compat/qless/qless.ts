@@ -18,22 +18,22 @@ import {
   timeArgument,
   wrong,
 } from './arguments.ts';
-import { attemptCommands, beat, completeJob, failJob, failure } from './attempt-commands.ts';
+import { attemptCommands, beat, completeJob, failJob, failure } from './commands/attempt-commands.ts';
+import { jobCommands } from './commands/job-commands.ts';
+import { putCommands, putJob } from './commands/put-command.ts';
+import { peekJobs, popJobs, queueCommands } from './commands/queue-commands.ts';
+import { lookCommands } from './commands/read-commands.ts';
+import { recurCommands } from './commands/recur-commands.ts';
+import { reqlessCommands } from './commands/reqless-commands.ts';
+import { dayArgument, dayOfQueue, documentHistogram, statsCommands } from './commands/stats-command.ts';
+import { workerCommands } from './commands/worker-commands.ts';
 import { type ConfigValue, configCommands, readConfig } from './config.ts';
 import { type DocumentJob, type DocumentStats, documentJob } from './document-job.ts';
 import { DOCUMENT, ended, leaseUntil, lockedJob, NO_RETRY_LIMIT, rememberTokens } from './document-locks.ts';
-import { jobCommands } from './job-commands.ts';
-import { putCommands, putJob } from './put-command.ts';
 import { QlessEvents, type QlessListener } from './qless-events.ts';
 import { findJob, jobsToJson, jobToJson } from './qless-job.ts';
-import { peekJobs, popJobs, queueCommands } from './queue-commands.ts';
-import { lookCommands } from './read-commands.ts';
-import { recurCommands } from './recur-commands.ts';
 import { finishReplacements } from './replace-job.ts';
-import { reqlessCommands } from './reqless-commands.ts';
-import { dayArgument, dayOfQueue, documentHistogram, statsCommands } from './stats-command.ts';
 import { storeAt } from './store-at.ts';
-import { workerCommands } from './worker-commands.ts';
 
 const QLESS_COMMANDS: Readonly<Record<string, Command>> = {
   ...lookCommands,

@@ -2,10 +2,10 @@
  * The commands of the worker that holds a job: `complete`, `fail`, `retry`, `heartbeat`; and `timeout`, which takes the
  * job away from it. A call must name the holder.
  */
-import type { Failure, Job, RunningJob } from '../../core/job/job.ts';
-import { isRunning } from '../../core/job/job.ts';
-import type { Settlement } from '../../core/ports/job-store.ts';
-import type { Call, Command } from './arguments.ts';
+import type { Failure, Job, RunningJob } from '../../../core/job/job.ts';
+import { isRunning } from '../../../core/job/job.ts';
+import type { Settlement } from '../../../core/ports/job-store.ts';
+import type { Call, Command } from '../arguments.ts';
 import {
   jsonArgument,
   listArgument,
@@ -16,12 +16,12 @@ import {
   secondsArgument,
   textArgument,
   wrong,
-} from './arguments.ts';
-import { exhaustedGroup, heartbeatMs, readConfig, useQueue } from './config.ts';
-import { afterCompletion } from './job-retention.ts';
+} from '../arguments.ts';
+import { exhaustedGroup, heartbeatMs, readConfig, useQueue } from '../config.ts';
+import { afterCompletion } from '../job-retention.ts';
+import { RETRIES_EXHAUSTED } from '../qless-history.ts';
+import { exhaustedMessage, findJob, retriesOf, stateOf } from '../qless-job.ts';
 import { leaveQueue, must, openParents } from './put-command.ts';
-import { RETRIES_EXHAUSTED } from './qless-history.ts';
-import { exhaustedMessage, findJob, retriesOf, stateOf } from './qless-job.ts';
 import { seeWorker } from './worker-commands.ts';
 
 /** What a command says of a job that is not the worker's. */

@@ -2,17 +2,17 @@
  * reqless's throttles. Named ones are Longhaul's. `ql:q:<queue>` is the limit of a queue itself: how many of its jobs may
  * run at once.
  */
-import { checked } from '../../core/input/check.ts';
-import { byText } from '../../core/input/text-order.ts';
-import { namedAddress, THROTTLE_RECORD } from '../../core/limits/throttle.ts';
-import { listThrottles } from '../../core/limits/throttle-views.ts';
-import type { StoredRecord } from '../../core/ports/records.ts';
-import { slotCount, throttleName } from '../../core/settings/limit-input.ts';
-import type { Call, Command } from './arguments.ts';
-import { queueArgument, raise, said, secondsArgument, textArgument, wholeArgument } from './arguments.ts';
-import { maxConcurrency, readConfig, useQueue, writeConfig } from './config.ts';
-import { EVERY, idsOf, jobsOf } from './pages.ts';
-import { findJob, queueThrottle } from './qless-job.ts';
+import { checked } from '../../../core/input/check.ts';
+import { byText } from '../../../core/input/text-order.ts';
+import { namedAddress, THROTTLE_RECORD } from '../../../core/limits/throttle.ts';
+import { listThrottles } from '../../../core/limits/throttle-views.ts';
+import type { StoredRecord } from '../../../core/ports/records.ts';
+import { slotCount, throttleName } from '../../../core/settings/limit-input.ts';
+import type { Call, Command } from '../arguments.ts';
+import { queueArgument, raise, said, secondsArgument, textArgument, wholeArgument } from '../arguments.ts';
+import { maxConcurrency, readConfig, useQueue, writeConfig } from '../config.ts';
+import { EVERY, idsOf, jobsOf } from '../pages.ts';
+import { findJob, queueThrottle } from '../qless-job.ts';
 
 export const throttleCommands: Readonly<Record<string, Command>> = {
   'throttle.set': async (call, [tid, max, expiration]) => {

@@ -1,11 +1,11 @@
 /** qless's workers: those that popped or sent a heartbeat within `max-worker-age`, and their jobs. */
 
-import { byText } from '../../core/input/text-order.ts';
-import type { WorkerRecord } from '../../core/ports/job-store.ts';
-import type { Call, Command } from './arguments.ts';
-import { textArgument } from './arguments.ts';
-import { configNumber } from './config.ts';
-import { EVERY, idsOf, jobsOf } from './pages.ts';
+import { byText } from '../../../core/input/text-order.ts';
+import type { WorkerRecord } from '../../../core/ports/job-store.ts';
+import type { Call, Command } from '../arguments.ts';
+import { textArgument } from '../arguments.ts';
+import { configNumber } from '../config.ts';
+import { EVERY, idsOf, jobsOf } from '../pages.ts';
 
 export const workerCommands: Readonly<Record<string, Command>> = {
   workers: async (call, [worker]) =>

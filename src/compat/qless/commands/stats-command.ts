@@ -1,10 +1,10 @@
 /** `stats`: a queue's day in the shape of qless, computed from Longhaul's statistics: in seconds, and in 148 buckets. */
-import { bucketOf, DAY_MS, type Histogram, LAST_BUCKET } from '../../core/statistics/histogram.ts';
-import { type DayStatistics, dayOf, dayText, type SpreadView } from '../../core/statistics/statistics.ts';
-import type { Call, Command } from './arguments.ts';
-import { numberArgument, queueArgument, said, wrong } from './arguments.ts';
-import { EVERY, jobsOf } from './pages.ts';
-import { toldAt } from './qless-history.ts';
+import { bucketOf, DAY_MS, type Histogram, LAST_BUCKET } from '../../../core/statistics/histogram.ts';
+import { type DayStatistics, dayOf, dayText, type SpreadView } from '../../../core/statistics/statistics.ts';
+import type { Call, Command } from '../arguments.ts';
+import { numberArgument, queueArgument, said, wrong } from '../arguments.ts';
+import { EVERY, jobsOf } from '../pages.ts';
+import { toldAt } from '../qless-history.ts';
 
 const NOTHING: SpreadView = { count: 0, mean: 0, variance: 0, histogram: null };
 const MINUTE = 60;

@@ -1,11 +1,11 @@
 /** The commands of reqless under their dotted names. Their answers are reqless's, and so are the arguments that differ. */
-import type { Arguments, Command } from './arguments.ts';
-import { queueArgument, said, textArgument, wrong } from './arguments.ts';
+import type { Arguments, Command } from '../arguments.ts';
+import { queueArgument, said, textArgument, wrong } from '../arguments.ts';
+import { qlessQueues, reqlessConfig } from '../config.ts';
+import { jobsToJson } from '../qless-job.ts';
 import { attemptCommands } from './attempt-commands.ts';
-import { qlessQueues, reqlessConfig } from './config.ts';
 import { jobCommands } from './job-commands.ts';
 import { putCommands } from './put-command.ts';
-import { jobsToJson } from './qless-job.ts';
 import { allCounts, countsIn, peekJobs, queueCommands } from './queue-commands.ts';
 import { patternCommands } from './queue-patterns.ts';
 import { lookCommands } from './read-commands.ts';

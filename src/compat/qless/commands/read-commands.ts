@@ -1,16 +1,16 @@
 /** Finds jobs: by id, by state, by failure, by tag; and tracked jobs. Lists have the order of qless. */
-import { checked, listOf } from '../../core/input/check.ts';
-import { byText } from '../../core/input/text-order.ts';
-import type { Job, JobState } from '../../core/job/job.ts';
-import { tag as tagCheck } from '../../core/job/names.ts';
-import { trackedJobs } from '../../core/job/tracked-jobs.ts';
-import type { Arguments, Call, Command, Span } from './arguments.ts';
-import { own, queueArgument, said, span, textArgument, wrong } from './arguments.ts';
-import { expiredLocks } from './expired-locks.ts';
-import { EVERY, idsOf, jobsOf } from './pages.ts';
+import { checked, listOf } from '../../../core/input/check.ts';
+import { byText } from '../../../core/input/text-order.ts';
+import type { Job, JobState } from '../../../core/job/job.ts';
+import { tag as tagCheck } from '../../../core/job/names.ts';
+import { trackedJobs } from '../../../core/job/tracked-jobs.ts';
+import type { Arguments, Call, Command, Span } from '../arguments.ts';
+import { own, queueArgument, said, span, textArgument, wrong } from '../arguments.ts';
+import { expiredLocks } from '../expired-locks.ts';
+import { EVERY, idsOf, jobsOf } from '../pages.ts';
+import { findJob, jobsToJson, jobToJson, needJob, retagged, stateOf, tagsOf } from '../qless-job.ts';
+import { recurringIn } from '../recurring-jobs.ts';
 import { must } from './put-command.ts';
-import { findJob, jobsToJson, jobToJson, needJob, retagged, stateOf, tagsOf } from './qless-job.ts';
-import { recurringIn } from './recurring-jobs.ts';
 
 export const lookCommands: Readonly<Record<string, Command>> = {
   get: async (call, [jid]) => {

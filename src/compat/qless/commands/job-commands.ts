@@ -1,15 +1,15 @@
 /** Commands for a job in any state: its priority, its dependencies, a text for its history, and `cancel`. */
-import { checked } from '../../core/input/check.ts';
-import { MAX_NOTE_LENGTH } from '../../core/job/history.ts';
-import type { Job } from '../../core/job/job.ts';
-import { isBlocked } from '../../core/job/job.ts';
-import { priority as priorityCheck } from '../../core/settings/policy-input.ts';
-import type { Call, Command } from './arguments.ts';
-import { jsonArgument, numberArgument, raise, textArgument, wrong } from './arguments.ts';
-import { EVERY, idsOf, jobsOf } from './pages.ts';
+import { checked } from '../../../core/input/check.ts';
+import { MAX_NOTE_LENGTH } from '../../../core/job/history.ts';
+import type { Job } from '../../../core/job/job.ts';
+import { isBlocked } from '../../../core/job/job.ts';
+import { priority as priorityCheck } from '../../../core/settings/policy-input.ts';
+import type { Call, Command } from '../arguments.ts';
+import { jsonArgument, numberArgument, raise, textArgument, wrong } from '../arguments.ts';
+import { EVERY, idsOf, jobsOf } from '../pages.ts';
+import { toNote } from '../qless-history.ts';
+import { findJob, flipped, needJob, stateOf } from '../qless-job.ts';
 import { must, openParents, refused } from './put-command.ts';
-import { toNote } from './qless-history.ts';
-import { findJob, flipped, needJob, stateOf } from './qless-job.ts';
 
 type Details = Readonly<Record<string, unknown>>;
 

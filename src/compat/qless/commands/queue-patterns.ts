@@ -1,6 +1,6 @@
 /** reqless's named patterns of queues: stored for its workers and its web UI, without an effect on the store. */
-import type { Call, Command } from './arguments.ts';
-import { listArgument, pairs, raise, said, wrong } from './arguments.ts';
+import type { Call, Command } from '../arguments.ts';
+import { listArgument, pairs, raise, said, wrong } from '../arguments.ts';
 
 const KIND = 'qless-patterns';
 const DEFAULT = 'default';

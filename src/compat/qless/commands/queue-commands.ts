@@ -1,19 +1,19 @@
 /** Commands of queues: `pop` and `peek`, counts, pausing and forgetting queues, and putting failed jobs back. */
 import { randomUUID } from 'node:crypto';
-import type { Job } from '../../core/job/job.ts';
-import { isBlocked } from '../../core/job/job.ts';
-import { claimOrder } from '../../core/lifecycle/lifecycle.ts';
-import { THROTTLE_RECORD } from '../../core/limits/throttle.ts';
-import type { QueueCounts } from '../../core/ports/job-store.ts';
-import { QUEUE_RECORD, type QueueSettings } from '../../core/settings/settings.ts';
-import type { Arguments, Call, Command } from './arguments.ts';
-import { queueArgument, textArgument, wholeArgument, wrong } from './arguments.ts';
-import { heartbeatMs, qlessQueues, readConfig, useQueue } from './config.ts';
-import { expiredLocks, takeBackExpired } from './expired-locks.ts';
-import { EVERY, idsOf, jobsOf } from './pages.ts';
+import type { Job } from '../../../core/job/job.ts';
+import { isBlocked } from '../../../core/job/job.ts';
+import { claimOrder } from '../../../core/lifecycle/lifecycle.ts';
+import { THROTTLE_RECORD } from '../../../core/limits/throttle.ts';
+import type { QueueCounts } from '../../../core/ports/job-store.ts';
+import { QUEUE_RECORD, type QueueSettings } from '../../../core/settings/settings.ts';
+import type { Arguments, Call, Command } from '../arguments.ts';
+import { queueArgument, textArgument, wholeArgument, wrong } from '../arguments.ts';
+import { heartbeatMs, qlessQueues, readConfig, useQueue } from '../config.ts';
+import { expiredLocks, takeBackExpired } from '../expired-locks.ts';
+import { EVERY, idsOf, jobsOf } from '../pages.ts';
+import { jobsToJson } from '../qless-job.ts';
+import { fireRecurring, recurringIn } from '../recurring-jobs.ts';
 import { leaveQueue, must } from './put-command.ts';
-import { jobsToJson } from './qless-job.ts';
-import { fireRecurring, recurringIn } from './recurring-jobs.ts';
 import { endExpiredThrottles } from './throttle-commands.ts';
 import { seeWorker } from './worker-commands.ts';
 

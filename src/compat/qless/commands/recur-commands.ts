@@ -1,11 +1,11 @@
 /** `recur` and its family: recurring jobs are defined, read, changed and ended. */
-import { checked } from '../../core/input/check.ts';
-import { scheduleName } from '../../core/job/names.ts';
-import type { Schedule } from '../../core/schedules/schedule.ts';
-import { newSchedule } from '../../core/schedules/schedule.ts';
-import { deleteSchedule } from '../../schedules/manage-schedules.ts';
-import { findSchedule, putSchedule, rewriteSchedule, tooMany } from '../../schedules/schedule-records.ts';
-import type { Arguments, Call, Command } from './arguments.ts';
+import { checked } from '../../../core/input/check.ts';
+import { scheduleName } from '../../../core/job/names.ts';
+import type { Schedule } from '../../../core/schedules/schedule.ts';
+import { newSchedule } from '../../../core/schedules/schedule.ts';
+import { deleteSchedule } from '../../../schedules/manage-schedules.ts';
+import { findSchedule, putSchedule, rewriteSchedule, tooMany } from '../../../schedules/schedule-records.ts';
+import type { Arguments, Call, Command } from '../arguments.ts';
 import {
   jsonArgument,
   listArgument,
@@ -18,11 +18,11 @@ import {
   textArgument,
   wholeArgument,
   wrong,
-} from './arguments.ts';
-import { useQueue } from './config.ts';
+} from '../arguments.ts';
+import { useQueue } from '../config.ts';
+import { flipped } from '../qless-job.ts';
+import { definitionOf, type Recurring, recurringOf, recurringToJson } from '../recurring-jobs.ts';
 import { namedThrottles, refused } from './put-command.ts';
-import { flipped } from './qless-job.ts';
-import { definitionOf, type Recurring, recurringOf, recurringToJson } from './recurring-jobs.ts';
 
 export const recurCommands: Readonly<Record<string, Command>> = {
   recur: async (call, [queue, jid, klass, data, spec, ...rest]) => {

@@ -4,15 +4,15 @@
  * Everything that could be refused is checked before the first change. A canceled job is gone: a put of its id creates a
  * new one.
  */
-import { checked, listOf } from '../../core/input/check.ts';
-import type { Job } from '../../core/job/job.ts';
-import { isBlocked, isEnded } from '../../core/job/job.ts';
-import { displayName, jobId, tag } from '../../core/job/names.ts';
-import type { NewJob, TargetResult } from '../../core/ports/job-store.ts';
-import type { Refused } from '../../core/ports/refusal.ts';
-import { throttleNames } from '../../core/settings/limit-input.ts';
-import { count, priority } from '../../core/settings/policy-input.ts';
-import type { Arguments, Call, Command } from './arguments.ts';
+import { checked, listOf } from '../../../core/input/check.ts';
+import type { Job } from '../../../core/job/job.ts';
+import { isBlocked, isEnded } from '../../../core/job/job.ts';
+import { displayName, jobId, tag } from '../../../core/job/names.ts';
+import type { NewJob, TargetResult } from '../../../core/ports/job-store.ts';
+import type { Refused } from '../../../core/ports/refusal.ts';
+import { throttleNames } from '../../../core/settings/limit-input.ts';
+import { count, priority } from '../../../core/settings/policy-input.ts';
+import type { Arguments, Call, Command } from '../arguments.ts';
 import {
   jsonArgument,
   listArgument,
@@ -23,12 +23,12 @@ import {
   said,
   secondsArgument,
   textArgument,
-} from './arguments.ts';
-import { DEFAULT_RETRIES, useQueue } from './config.ts';
-import { EVERY, idsOf, jobsOf } from './pages.ts';
-import { toNote } from './qless-history.ts';
-import { failureOf, findJob, flipped, needJob, queueThrottle, retagged } from './qless-job.ts';
-import { replaceJob } from './replace-job.ts';
+} from '../arguments.ts';
+import { DEFAULT_RETRIES, useQueue } from '../config.ts';
+import { EVERY, idsOf, jobsOf } from '../pages.ts';
+import { toNote } from '../qless-history.ts';
+import { failureOf, findJob, flipped, needJob, queueThrottle, retagged } from '../qless-job.ts';
+import { replaceJob } from '../replace-job.ts';
 
 /** What is put. In an existing job, fields that are not given stay as they are; throttles are always replaced. */
 export interface Put {
