@@ -12,6 +12,7 @@ leaseMs = lengthOf
 local whole, free = nil, nil -- units, once a job needs some
 local taken, parked = {}, 0
 local last = call('HGET', P .. 'j', '@' .. worker)
+local lastEnd = last and (last:find('\30\30', 1, true) or 0) - 1 -- of the latest request
 local MOST = { promoted = 5000, page = 1000, dropped = 10000 }
 
 -- What the worker was given stands with the records of it in one write, so that a repeat finds all or nothing. One of
@@ -24,7 +25,8 @@ local function rememberClaim()
     words[n + 1], words[n + 2] = taken[i].id, taken[i].lease.token
     n = n + 2
   end
-  work.claims = { '@' .. worker, table.concat(words, '\31') }
+  -- The one before it stays behind it: a worker may have two requests under way.
+  work.claims = { '@' .. worker, table.concat(words, '\31') .. (last and '\30\30' .. last:sub(1, lastEnd) or '') }
 end
 
 -- Those whose time has come go over to the ready ones.
@@ -207,10 +209,17 @@ local function takeFrom(queue)
   if isAlone and (not leaseEnd or leaseEnd > clock.now) then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
 end
 
--- Answers the leases of the worker's latest request again, as far as they still hold.
-local function again(last)
+-- What was remembered of this request, if it is one of the worker's last two.
+local function remembered()
+  for _, each in ipairs(last and { last:sub(1, lastEnd), lastEnd >= 0 and last:sub(lastEnd + 3) or nil } or {}) do
+    if each:match('^[^\30\31]*') == requestId then return each end
+  end
+end
+
+-- Answers the leases of an earlier request again, as far as they still hold.
+local function again(claim)
   local ids, tokens = {}, {}
-  for id, token in last:gmatch('\31([^\31]*)\31(%d+)') do
+  for id, token in claim:gmatch('\31([^\31]*)\31(%d+)') do
     ids[#ids + 1], tokens[#tokens + 1] = id, token
   end
   record.load(ids)
@@ -242,8 +251,9 @@ local function nextAt()
   return next == math.huge and '' or text(next)
 end
 
-if last and last:match('^[^\30\31]*') == requestId then
-  again(last)
+local repeated = remembered()
+if repeated then
+  again(repeated)
 else
   for _, queue in ipairs(names) do
     if #taken >= limit then break end
