@@ -106,8 +106,12 @@ export function claimContract(open: Open): void {
     expect(await claim('v', '2')).toEqual(['d']);
   });
 
-  it('remembers the last two requests of a worker, and forgets the first at the third', async () => {
+  it.each([
+    ['plain jobs', {}],
+    ['a limited queue', { maxRunning: 100 }],
+  ])('remembers the last two requests of a worker, and forgets the first at the third: %s', async (_of, settings) => {
     const bench = await open();
+    await bench.setQueue('q', settings);
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }, { id: 'e' });
     const claim = (requestId: string) => bench.claim({ requestId, limit: 1 });
     const [first, second] = [await claim('1'), await claim('2')];
