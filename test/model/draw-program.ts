@@ -224,7 +224,7 @@ const claim = both(
     worker,
     queues: oneOf(['x'], ['y'], ['x', 'y'], ['x', 'y'], ['y', 'x'], ['x', 'hooks'], ['hooks']),
     limit: oneOf(0, 1, 1, 1, 2, 3),
-    again: oneOf(false, false, false, true),
+    again: oneOf<false | 'latest' | 'earlier'>(false, false, false, false, 'latest', 'earlier'),
   }),
   both(
     fc.oneof({ weight: 3, arbitrary: fc.record({ leaseMs }) }, { weight: 1, arbitrary: fc.constant({}) }),
@@ -288,7 +288,7 @@ const webhookClaim = fc.record({
   worker,
   queues: oneOf(['x'], ['hooks'], ['hooks'], ['x', 'hooks']),
   limit: oneOf(1, 2, 3),
-  again: oneOf(false, false, false, true),
+  again: oneOf<false | 'latest' | 'earlier'>(false, false, false, false, 'latest', 'earlier'),
   leaseMs,
 });
 

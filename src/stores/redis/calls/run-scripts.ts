@@ -1,6 +1,6 @@
 /** Lua scripts on a Redis that belongs to another system: each script is one atomic step on its keys. */
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { loadLibrary, wiresOf } from '../client/client-library.ts';
+import { clientsOf, loadLibrary } from '../client/client-library.ts';
 import { settingsOf } from '../client/options.ts';
 import { toProblem } from '../client/problem.ts';
 
@@ -16,13 +16,13 @@ export async function openScriptRunner(url: string): Promise<ScriptRunner> {
   const [place] = settings.address.places;
   if (place === undefined) throw new LonghaulError('bad-input', 'the address names no server');
   try {
-    const wire = await wiresOf(library, settings)(place, settings.address);
+    const client = await clientsOf(library, settings)(place, settings.address);
     return {
       run: (script, args) =>
-        wire.send(['EVAL', script, '0', ...args]).catch((error: unknown) => {
+        client.send(['EVAL', script, '0', ...args]).catch((error: unknown) => {
           throw toProblem(error, library, 'change');
         }),
-      close: () => wire.destroy(),
+      close: () => client.destroy(),
     };
   } catch (error) {
     throw toProblem(error, library, 'opening');

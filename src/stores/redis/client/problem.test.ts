@@ -104,7 +104,7 @@ describe('the words of error answers', () => {
   ])('missing rights inside of a script leave an unknown outcome: %s', async (message) => {
     const library = await loadLibrary();
     expect(toProblem(new ErrorReply(message), library, 'change')).toMatchObject({ code: 'outcome-unknown' });
-    expect(toProblem(new ErrorReply(message), library, 'look')).toMatchObject({ code: 'store-unavailable' });
+    expect(toProblem(new ErrorReply(message), library, 'read')).toMatchObject({ code: 'store-unavailable' });
   });
 
   it('any other answer to a script is an end, not a lost reply', async () => {

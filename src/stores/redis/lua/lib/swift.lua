@@ -189,7 +189,9 @@ swift = {
   -- any of that.
   claim = function(at)
     local worker, requestId, limit, leaseMs = args[at], args[at + 1], tonumber(args[at + 2]), tonumber(args[at + 3]:match('^%S*'))
-    if swift.lastClaim and swift.lastClaim:match('^[^\30\31]*') == requestId then return false end
+    local last, earlierAt = swift.lastClaim, swift.lastClaim and swift.lastClaim:find('\30\30', 1, true)
+    if last and last:match('^[^\30\31]*') == requestId then return false end
+    if earlierAt and last:match('^[^\30\31]*', earlierAt + 2) == requestId then return false end
     swift.memory, swift.answer, swift.taken, swift.next = { requestId .. '\30' .. swift.nowText }, { swift.nowText, '' }, 0, math.huge
     swift.watched = {}
     for i = at + 4, #args do
@@ -198,7 +200,7 @@ swift = {
     if swift.taken > 0 then
       if not swift.lastClaim then return false end
       swift.records[#swift.records + 1] = '@' .. worker
-      swift.records[#swift.records + 1] = table.concat(swift.memory, '\31')
+      swift.records[#swift.records + 1] = table.concat(swift.memory, '\31') .. '\30\30' .. last:sub(1, (earlierAt or 0) - 1)
     end
     return true
   end,

@@ -15,6 +15,7 @@ leaseMs = lengthOf
 local whole, free = nil, nil -- resources, read when a job needs some
 local taken, parked = {}, 0
 local last = call('HGET', P .. 'j', '@' .. worker)
+local lastEnd = last and (last:find('\30\30', 1, true) or 0) - 1 -- the end of the latest request
 local MAX = { promoted = 5000, page = 1000, dropped = 10000 }
 
 -- Stores the claim in the same write as the records, so that a repeated request finds all of it or nothing. A worker without a
@@ -27,7 +28,8 @@ local function rememberClaim()
     parts[n + 1], parts[n + 2] = taken[i].id, taken[i].lease.token
     n = n + 2
   end
-  context.claim = { '@' .. worker, table.concat(parts, '\31') }
+  -- The request before it is kept: a worker may have two in flight.
+  context.claim = { '@' .. worker, table.concat(parts, '\31') .. (last and '\30\30' .. last:sub(1, lastEnd) or '') }
 end
 
 -- Moves due jobs to the ready index.
@@ -212,10 +214,17 @@ local function takeFrom(queue)
   if isAlone and (not leaseEnd or leaseEnd > context.now) then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
 end
 
--- Repeats the answer to the worker's last request, for the leases that are still held.
-local function again(last)
+-- Returns the stored claim of this request, if it is one of the worker's last two.
+local function remembered()
+  for _, claim in ipairs(last and { last:sub(1, lastEnd), lastEnd >= 0 and last:sub(lastEnd + 3) or nil } or {}) do
+    if claim:match('^[^\30\31]*') == requestId then return claim end
+  end
+end
+
+-- Repeats the answer to an earlier request, for the leases that are still held.
+local function again(claim)
   local ids, tokens = {}, {}
-  for id, token in last:gmatch('\31([^\31]*)\31(%d+)') do
+  for id, token in claim:gmatch('\31([^\31]*)\31(%d+)') do
     ids[#ids + 1], tokens[#tokens + 1] = id, token
   end
   record.load(ids)
@@ -247,8 +256,9 @@ local function nextAt()
   return next == math.huge and '' or text(next)
 end
 
-if last and last:match('^[^\30\31]*') == requestId then
-  again(last)
+local repeated = remembered()
+if repeated then
+  again(repeated)
 else
   for _, queue in ipairs(names) do
     if #taken >= limit then break end

@@ -1,15 +1,14 @@
-/** The MigrationPort port over the scripts: rows in bounded batches, each written with its indexes in one step. */
+/** The MigrationPort over scripts: rows in bounded batches, each written with its indexes in one step. */
 
 import { sameJson } from '../../../core/input/same-json.ts';
 import { byText } from '../../../core/input/text-order.ts';
-import type { ClockSource } from '../../../core/lifecycle/clock.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type {
+  IssuedNumbers,
   MigratedDay,
   MigrationBatch,
   MigrationPage,
   MigrationPart,
-  MigrationPort,
   MigrationRow,
   MigrationState,
   MigrationValues,
@@ -30,46 +29,71 @@ import { CELL_KINDS } from '../../../core/statistics/statistics.ts';
 import { escapeText, FIELD, PART, SPAN_LETTERS, unescapeText } from '../encoding/layout.ts';
 import { movedJobArguments, readMovedJobs } from '../encoding/migrated-job.ts';
 import { KIND_LETTERS } from './read-statistics.ts';
-import { readRecord } from './redis-records.ts';
-import { listOf, type ScriptAnswer } from './script-runner.ts';
-import type { ScriptName } from './scripts.ts';
+import { readRecord } from './record-operations.ts';
+import { listOf, type Operation, type ScriptRunner } from './script-runner.ts';
 
-export interface RedisMigrationOptions {
-  readonly clock: ClockSource;
-  run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer>;
+/** The most that one script reads or writes, so that no other call waits long for it. */
+const MAX_BYTES = 1_000_000;
+
+type Read = (...args: readonly string[]) => Promise<readonly string[]>;
+
+const readerOver =
+  (scripts: ScriptRunner): Read =>
+  async (...args) =>
+    listOf(await scripts.run('migration-read', args));
+
+const standing: Operation<undefined, MigrationState | null> = async (scripts) =>
+  readStanding((await readerOver(scripts)('standing'))[0] ?? '');
+
+const numbers: Operation<undefined, IssuedNumbers> = async (scripts) => {
+  const [, seq, token, version] = (await readerOver(scripts)('standing')).map(Number);
+  return { seq: seq ?? 0, token: token ?? 0, version: version ?? 0 };
+};
+
+interface StateChange {
+  readonly next: MigrationState | null;
+  readonly before: MigrationState | null;
 }
 
-/** What one script is asked to read or write at the most, so that nobody waits long behind it. */
-const MOST_BYTES = 1_000_000;
+const stand: Operation<StateChange, boolean> = async (scripts, { next, before }) => {
+  const known = (await readerOver(scripts)('standing'))[0] ?? '';
+  if (!sameJson(readStanding(known), before)) return false;
+  const text = next === null ? '' : JSON.stringify(next);
+  return (await scripts.run('migration-state', [known, text, closedReason(next) ?? ''])) === 'yes';
+};
 
-type Run = RedisMigrationOptions['run'];
-type Read = (...words: readonly string[]) => Promise<readonly string[]>;
-
-export function createRedisMigration({ clock, run }: RedisMigrationOptions): MigrationPort {
-  const read: Read = async (...words) => listOf(await run('migration-read', [clock, ...words]));
-  const standing = async (): Promise<MigrationState | null> => readStanding((await read('standing'))[0] ?? '');
-  return {
-    standing,
-    numbers: async () => {
-      const [, seq, token, version] = (await read('standing')).map(Number);
-      return { seq: seq ?? 0, token: token ?? 0, version: version ?? 0 };
-    },
-    stand: async (next, before) => {
-      const known = (await read('standing'))[0] ?? '';
-      if (!sameJson(readStanding(known), before)) return false;
-      const text = next === null ? '' : JSON.stringify(next);
-      return (await run('migration-state', [clock, known, text, closedReason(next) ?? ''])) === 'yes';
-    },
-    read: <Part extends MigrationPart>(part: Part, after: string | null, limit: number) =>
-      READERS[part](read, after, limit) as Promise<MigrationPage<Part>>,
-    write: async (batch) => {
-      const before = await standing();
-      if (before?.move !== batch.move) throw notMigrationTarget(batch.move);
-      await writeSlices((args) => run('migration-write', [clock, ...args]), batch, before);
-    },
-    clear: (move) => clearAll((args) => run('migration-clear', [clock, ...args]), move),
-  };
+interface PageRequest {
+  readonly part: MigrationPart;
+  readonly after: string | null;
+  readonly limit: number;
 }
+
+const read: Operation<PageRequest, MigrationPage> = (scripts, { part, after, limit }) =>
+  READERS[part](readerOver(scripts), after, limit);
+
+const write: Operation<MigrationBatch, void> = async (scripts, batch) => {
+  const before = await standing(scripts, undefined);
+  if (before?.move !== batch.move) throw notMigrationTarget(batch.move);
+  await writeSlices(scripts, batch, before);
+};
+
+const clear: Operation<string, void> = async (scripts, move) => {
+  let cursor = '0';
+  do {
+    const next = await scripts.run('migration-clear', [move, cursor, ` ${UNMIGRATED_RECORDS.join(' ')} `]);
+    if (next === 'no') throw notMigrationTarget(move);
+    cursor = String(next);
+  } while (cursor !== '0');
+};
+
+export const MIGRATION_OPERATIONS = {
+  'migration.standing': standing,
+  'migration.numbers': numbers,
+  'migration.stand': stand,
+  'migration.read': read,
+  'migration.write': write,
+  'migration.clear': clear,
+} as const;
 
 const readStanding = (text: string): MigrationState | null =>
   text === '' ? null : (JSON.parse(text) as MigrationState);
@@ -81,7 +105,7 @@ const READERS: {
   queues: readQueues,
   statistics: readDays,
   jobs: async (read, after, limit) => {
-    const { last, jobs } = readMovedJobs(await read('jobs', after ?? '-1', String(limit), String(MOST_BYTES)));
+    const { last, jobs } = readMovedJobs(await read('jobs', after ?? '-1', String(limit), String(MAX_BYTES)));
     return { rows: jobs.map((value) => ({ key: String(value.job.seq), value })), next: last === '' ? null : last };
   },
 };
@@ -117,8 +141,8 @@ async function readQueues(read: Read, after: string | null, limit: number): Prom
   const answer = await read('queues', after ?? '', String(limit));
   const rows: MigrationRow<'queues'>[] = [];
   for (let at = 0; at < answer.length; at += 5) {
-    const [name = '', turn = '', rateAt = '', words = '', pages = ''] = answer.slice(at, at + 5);
-    const turns = pairsOf(words).map(([key, given]) => [unescapeText(key), Number(given)] as const);
+    const [name = '', turn = '', rateAt = '', turnText = '', pages = ''] = answer.slice(at, at + 5);
+    const turns = pairsOf(turnText).map(([key, given]) => [unescapeText(key), Number(given)] as const);
     const sorted = turns.sort(([a], [b]) => byText(a, b));
     const series = sortedPages(pages === '' ? [] : pages.split(PART).map(readPage));
     rows.push({ key: name, value: { name, turn: Number(turn), rateAt: Number(rateAt), turns: sorted, series } });
@@ -126,14 +150,14 @@ async function readQueues(read: Read, after: string | null, limit: number): Prom
   return { rows, next: rows.length < limit ? null : (rows.at(-1)?.key ?? null) };
 }
 
-function readPage(words: string): SeriesPage {
-  const [page = '', counts = ''] = words.slice(1).split(FIELD);
-  const span = SPAN_NAMES.find((each) => SPAN_LETTERS[each] === words[0]) ?? 'minute';
+function readPage(text: string): SeriesPage {
+  const [page = '', counts = ''] = text.slice(1).split(FIELD);
+  const span = SPAN_NAMES.find((each) => SPAN_LETTERS[each] === text[0]) ?? 'minute';
   return { span, page: Number(page), counts: readCounts(counts) };
 }
 
-function pairsOf(words: string): readonly (readonly [string, string])[] {
-  const all = words === '' ? [] : words.split(FIELD);
+function pairsOf(text: string): readonly (readonly [string, string])[] {
+  const all = text === '' ? [] : text.split(FIELD);
   return Array.from({ length: all.length / 2 }, (_, at) => [all[2 * at] ?? '', all[2 * at + 1] ?? ''] as const);
 }
 
@@ -189,12 +213,8 @@ const WRITERS: { readonly [Part in MigrationPart]: (value: MigrationValues[Part]
   jobs: movedJobArguments,
 };
 
-/** In slices that one script can take; the last says how far it came. */
-async function writeSlices(
-  run: (args: readonly string[]) => ReturnType<Run>,
-  batch: MigrationBatch,
-  before: MigrationState,
-) {
+/** In slices that one script can take; the last one records the progress. */
+async function writeSlices(scripts: ScriptRunner, batch: MigrationBatch, before: MigrationState) {
   const { move, part, numbers, done } = batch;
   const write = WRITERS[part] as (value: unknown) => string[];
   const gone = batch.gone.map((key) => [...partsOfKey(key), '']);
@@ -203,13 +223,14 @@ async function writeSlices(
   for (const [place, slice] of slices.entries()) {
     const isLast = place === slices.length - 1;
     const after = isLast && done !== null ? JSON.stringify({ ...before, done }) : '';
-    const word = await run([move, after, ...given, part, ...slice]);
-    if (word === 'no') throw notMigrationTarget(move);
-    if (word !== 'ok') throw new LonghaulError('store-incompatible', `the store answered ${String(word)} to a move`);
+    const answer = await scripts.run('migration-write', [move, after, ...given, part, ...slice]);
+    if (answer === 'no') throw notMigrationTarget(move);
+    if (answer !== 'ok')
+      throw new LonghaulError('store-incompatible', `the store answered ${String(answer)} to a migration`);
   }
 }
 
-const MOST_ARGUMENTS = 2_000;
+const MAX_ARGUMENTS = 2_000;
 
 function slicesBySize(items: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const slices: string[][] = [[]];
@@ -217,19 +238,10 @@ function slicesBySize(items: readonly (readonly string[])[]): readonly (readonly
   for (const item of items) {
     const length = item.reduce((sum, word) => sum + word.length, 0);
     const last = slices.at(-1) as string[];
-    const isFull = last.length > 0 && (size + length > MOST_BYTES || last.length + item.length > MOST_ARGUMENTS);
+    const isFull = last.length > 0 && (size + length > MAX_BYTES || last.length + item.length > MAX_ARGUMENTS);
     if (isFull) slices.push([...item]);
     else last.push(...item);
     size = isFull ? length : size + length;
   }
   return slices;
-}
-
-async function clearAll(run: (args: readonly string[]) => ReturnType<Run>, move: string): Promise<void> {
-  let cursor = '0';
-  do {
-    const next = await run([move, cursor, ` ${UNMIGRATED_RECORDS.join(' ')} `]);
-    if (next === 'no') throw notMigrationTarget(move);
-    cursor = String(next);
-  } while (cursor !== '0');
 }
