@@ -244,16 +244,16 @@ export const redis = [
   },
   {
     name: 'redis: aggregates are merged without the distance of their means',
-    file: lua('tally'),
-    find: '+ distance * distance * count * n / total',
+    file: lua('lib/statistics-log'),
+    find: ' + distance * distance * spread[1] * count / total',
     replace: '',
     suites: ['test/contract/redis.test.ts'],
   },
   {
     name: 'redis: an attempt counts in the next queue of the job',
     file: lua('prelude'),
-    find: 'local heap = tally.heap(details.from or job.queue, worker',
-    replace: 'local heap = tally.heap(job.queue, worker',
+    find: 'local group = statistics.group(details.from or job.queue, worker',
+    replace: 'local group = statistics.group(job.queue, worker',
     suites,
   },
   {
@@ -273,7 +273,7 @@ export const redis = [
   {
     name: 'redis: an abandoned fast path counts its statistics twice',
     file: lua('swift'),
-    find: 'tally.clear()',
+    find: 'statistics.clear()',
     replace: '',
     suites,
   },

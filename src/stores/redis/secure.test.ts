@@ -64,7 +64,8 @@ describeWithRedis('a Sentinel that asks for a login', () => {
 describe('the rights in the document', () => {
   it('are those of the commands that the scripts call and the client sends, each of them', () => {
     const lua = new URL('./lua/', import.meta.url);
-    const texts = readdirSync(lua).map((name) => readFileSync(new URL(name, lua), 'utf8'));
+    const names = readdirSync(lua, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lua'));
+    const texts = names.map((name) => readFileSync(new URL(name, lua), 'utf8'));
     const calls = /(?:call|write|writeMany)\(\s*'([A-Z]+)'/g;
     const called = texts.flatMap((text) => [...text.matchAll(calls)].map(([, name = '']) => name.toLowerCase()));
     const sent = ['eval', 'evalsha', 'config|get', 'ping', 'hello', 'wait', 'subscribe', 'unsubscribe'];

@@ -21,7 +21,7 @@ import {
   WORKER_TTL_MS,
 } from '../../../core/settings/settings.ts';
 import { SPAN_NAMES, SPANS } from '../../../core/statistics/series.ts';
-import { MAX_CELLS } from '../../../core/statistics/statistics.ts';
+import { MAX_CELLS, MAX_LOG_ENTRIES } from '../../../core/statistics/statistics.ts';
 import { DEFAULT_PROGRESS_STEP } from '../../../core/webhooks/webhook.ts';
 import { EVENT_LETTERS, SPAN_LETTERS } from '../encoding/layout.ts';
 
@@ -98,11 +98,11 @@ export function constantsText(): string {
 /** Jobs of one call that an everyday case takes; and seqs in one piece of the index by insertion, as the prelude has it. */
 const SHORT_WAY = { MOST: 1_000, PIECE: 64 };
 
-/** The few that lua/tally.lua and the everyday cases need, which come before the others are made. */
+/** The few that lua/lib/statistics.lua and the everyday cases need, which come before the others are made. */
 export function everydayText(): string {
   const { state, priority, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
   const settings = { state, priority, leaseMs, onLost, lostGraceMs };
-  const values = { ...settings, ...SHORT_WAY, GAP_MS, MAX_HISTORY, MAX_CELLS, SPANS: LUA_SPANS };
+  const values = { ...settings, ...SHORT_WAY, GAP_MS, MAX_HISTORY, MAX_CELLS, MAX_LOG_ENTRIES, SPANS: LUA_SPANS };
   return `local EVERYDAY = ${luaLiteral(values)}\n`;
 }
 

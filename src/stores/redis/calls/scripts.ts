@@ -82,7 +82,7 @@ export function scriptText(name: ScriptName): string {
   const settleThenClaim = () =>
     `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
   const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
-  const before = isLook(name) ? '' : `${everydayText()}${beforePrelude(name)}`;
+  const before = isLook(name) ? statisticsText(name) : `${everydayText()}${beforePrelude(name)}`;
   const guard = BARRED.includes(name) ? 'local no = barred() if no then return no end\n' : '';
   return `${fileText('ground')}${before}${constantsText()}${fileText('prelude')}${guard}${operation}`;
 }
@@ -90,8 +90,25 @@ export function scriptText(name: ScriptName): string {
 /** What is counted, and the everyday case of those that have one. That of `add` counts nothing, so it comes first. */
 function beforePrelude(name: ScriptName): string {
   const texts = (...names: string[]) => names.map(fileText).join('');
-  if (name === 'add') return `${texts('everyday', 'birth')}${BIRTH}${texts('tally')}`;
-  return SWIFT[name] === undefined ? texts('tally') : `${texts('tally', 'everyday', 'swift')}${SWIFT[name]}`;
+  if (name === 'add') return `${texts('everyday', 'birth')}${BIRTH}${texts(...STATISTICS)}`;
+  return SWIFT[name] === undefined
+    ? texts(...STATISTICS)
+    : `${texts(...STATISTICS, 'everyday', 'swift')}${SWIFT[name]}`;
+}
+
+/** The log of statistics and the cells that its entries are added to. */
+const STATISTICS = ['lib/statistics', 'lib/statistics-log', 'lib/aggregates'];
+const STATISTICS_READERS: readonly ScriptName[] = [
+  'failures',
+  'series',
+  'statistics',
+  'prunable',
+  'storage',
+  'moving-read',
+];
+
+function statisticsText(name: ScriptName): string {
+  return STATISTICS_READERS.includes(name) ? `${everydayText()}${STATISTICS.map(fileText).join('')}` : '';
 }
 
 /** Stands on the ground alone: it is asked before anything is known of the server. */

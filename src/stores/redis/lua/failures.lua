@@ -13,10 +13,8 @@ for _, queue in ipairs(#args > 1 and { args[2] } or census.byName()) do
     end
   end
   local kept = today - queues.settings(queue).statsDays + 1
-  for _, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, kept, today)) do
-    local day, name = member:match('^(%d+)\31(g.*)$')
-    local figures = name and call('HGET', P .. 'j', '#' .. queue .. '\31' .. member)
-    if figures then cells[#cells + 1] = table.concat({ queue, day, name, census.figures(figures) }, '\31') end
+  for _, cell in ipairs(aggregates().cells(queue, 'g', kept, today)) do
+    cells[#cells + 1] = table.concat({ queue, cell.day, cell.name, aggregates().cellText(cell.words) }, '\31')
   end
 end
 return { table.concat(answer, '\30'), table.concat(cells, '\30') }

@@ -58,7 +58,7 @@ local function surplus(queue, state, key)
   if #found > 0 then return found end
   local beyond = count and math.min(budget, call('ZCARD', P .. key) - count) or 0
   if beyond > 0 then return call('ZRANGE', P .. key, 0, beyond - 1) end
-  return bytes and tooLarge(key, census.kept(queue)[PLACE[state]] - bytes) or {}
+  return bytes and tooLarge(key, aggregates().storage(queue)[PLACE[state]] - bytes) or {}
 end
 
 local function prune(queue)
@@ -79,7 +79,7 @@ end
 -- Results that go before their jobs. Those before the mark have gone; whoever set the clock back has some there.
 local function pruneResults(queue)
   local ms, count, bytes = queues.retention(queue, 'results')
-  local sums = (ms or count or bytes) and census.kept(queue)
+  local sums = (ms or count or bytes) and aggregates().storage(queue)
   if not sums or sums[4] <= 0 then return 0 end
   local from = number(call('HGET', P .. 'results', queue))
   local taken = 0
@@ -183,6 +183,7 @@ local function forgetStatistics(queue)
   work.writeMany('ZREM', buckets, stale)
 end
 
+aggregates().aggregate()
 local overtaken, pruned, drafts = 0, 0, 0
 for _, queue in ipairs(names) do
   local count = budget > 0 and loss.overtake(queue, budget) or 0

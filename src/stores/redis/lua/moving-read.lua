@@ -37,7 +37,7 @@ end
 local function seriesOf(queue)
   local words = {}
   for _, span in ipairs(K.spans()) do
-    for _, page in ipairs(census.pages(queue, span, 0, span.slots - 1)) do words[#words + 1] = span.letter .. page end
+    for _, page in ipairs(aggregates().pages(queue, span, 0, span.slots - 1)) do words[#words + 1] = span.letter .. page end
   end
   return table.concat(words, '\30')
 end
@@ -59,17 +59,14 @@ function read.queues()
 end
 
 function read.statistics()
-  local answer, key, day = {}, P .. 'cells:' .. first, second
+  local answer, day = {}, second
   for _ = 1, tonumber(third) do
-    day = call('ZRANGEBYSCORE', key, '(' .. day, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    day = aggregates().nextDay(first, day)
     if not day then break end
-    for _, member in ipairs(call('ZRANGEBYSCORE', key, day, day)) do
-      local figures = call('HGET', P .. 'j', '#' .. first .. '\31' .. member)
-      if figures then
-        answer[#answer + 1] = member:match('^[^\31]*')
-        answer[#answer + 1] = member:match('\31(.*)$')
-        answer[#answer + 1] = census.figures(figures, true)
-      end
+    for _, cell in ipairs(aggregates().cells(first, nil, day, day)) do
+      answer[#answer + 1] = cell.day
+      answer[#answer + 1] = cell.name
+      answer[#answer + 1] = aggregates().cellText(cell.words, true)
     end
   end
   return answer

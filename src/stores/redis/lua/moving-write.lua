@@ -118,6 +118,8 @@ local function loadJobs()
 end
 
 if part == 'jobs' then loadJobs() end
+-- Cells and pages are overwritten, so what was measured before is in them already.
+if part == 'statistics' or part == 'queues' then aggregates().aggregate() end
 clock.seq, clock.token = math.max(clock.seq, tonumber(seq)), math.max(clock.token, tonumber(token))
 while args[at] do put[part]() end
 work.flush()

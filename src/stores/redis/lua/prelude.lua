@@ -4,7 +4,8 @@
 --   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, hooks, and `open` (see work.flush);
 --                          `step`: a step back of the clock after which not all jobs were looked at yet (see steps);
 --                          `standing` and `closed`: where the store stands in a move, and why it takes no changes (core/ports/migration.ts)
---   j               hash   id → record; @worker → that worker's last claim; #… → statistics; %… → throughput; $queue → what its ended jobs take up
+--   j               hash   id → record; @worker → that worker's last claim; +… → the log of statistics (lib/statistics.lua);
+--                          #… → cells of statistics, %… → throughput, $queue → its storage sums (lib/aggregates.lua)
 --   big             hash   texts too long for a record, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of those pieces: every job by insertion
 --   queues          zset   every queue that has or had a job, by first appearance
@@ -17,7 +18,7 @@
 --   needs:<queue>   zset   the addresses by needs (core/limits/resources.ts) under which jobs of it are parked
 --   turns:<queue>   zset   key → the last turn it was given; paces, rates: queue → turn served, and core/limits/rate.ts's memory
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
---   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
+--   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves are in j (lib/aggregates.lua)
 --   results         hash   queue → no done job that ended before has a result
 --   keys, periods   hash   unique key → until and holder; zset of those that end by time
 --   workers, records:<kind>, names:<kind>, expiring   zset of records, and of what workers were given, to look at by time
@@ -198,33 +199,6 @@ census = later(function(census)
     collect('k', call('ZRANGE', P .. 'parked:' .. queue, 0, -1))
     collect('f', call('LRANGE', P .. 'fifo:' .. queue, 0, -1))
     return found
-  end
-
-  -- A cell of statistics as core/statistics/aggregate.ts writes it; with its buckets or without.
-  function census.figures(words, hasBuckets)
-    local numbers = { struct.unpack('>ddddddddddd', words) }
-    for i = 1, 11 do numbers[i] = text(numbers[i]) end
-    return table.concat(numbers, ' ', 1, 11) .. (hasBuckets and words:sub(89) or '')
-  end
-
-  -- The pages of a queue's throughput over time (tally.lua) that stand where these pages would: number, and its counts.
-  function census.pages(queue, span, first, last)
-    local addresses, found = {}, {}
-    for page = first, last do addresses[#addresses + 1] = '%' .. queue .. '\31' .. span.letter .. page % span.slots end
-    local stored = call('HMGET', P .. 'j', unpack(addresses))
-    for i = 1, #addresses do
-      local words, counts = stored[i], {}
-      for at = 9, words and #words or 0, 4 do counts[#counts + 1] = ('%d'):format((struct.unpack('>I4', words, at))) end
-      if words then found[#found + 1] = text((struct.unpack('>d', words))) .. '\31' .. table.concat(counts, ' ') end
-    end
-    return found
-  end
-
-  -- The five sums of what a queue keeps: core/statistics/storage.ts.
-  function census.kept(queue)
-    local words = call('HGET', P .. 'j', '$' .. queue)
-    if not words then return { 0, 0, 0, 0, 0 } end
-    return { struct.unpack('>ddddd', words) }
   end
 
   -- Done jobs that have a result, from an end on, the oldest first, as far as a bounded look goes.
@@ -674,8 +648,9 @@ work = {
       end
     end
     if work.claims then set[n + 1], set[n + 2] = unpack(work.claims) end
-    tally.flush(set, clock.now)
+    local isMany = statistics.append(set, clock.nowText)
     work.writeMany('HSET', 'j', set)
+    if isMany then aggregates().aggregate() end
   end,
 
   writeFifos = function()
@@ -786,7 +761,7 @@ rare = later(function(rare)
   -- An ended job enters what its queue keeps, or leaves it.
   function rare.keep(job, sign)
     local bytes, result = rare.bytes(job)
-    tally.keep(job.queue, job.place, bytes, result, sign)
+    statistics.store(job.queue, job.place, bytes, result, sign)
   end
 
   function rare.settleSide(job, side, oldSide)
@@ -1420,17 +1395,17 @@ life = {
   -- What the statistics count of it: core/statistics/statistics.ts.
   count = function(job, event, details)
     if event == 'claimed' then
-      local heap = tally.heap(job.queue, details.by, job.oldTags or '')
-      return tally.add(heap, 'w', clock.now - record.readySince(job))
+      local group = statistics.group(job.queue, details.by, job.oldTags or '')
+      return statistics.measure(group, 'w', clock.now - record.readySince(job))
     end
     if not job.oldLease or job.place == 'r' or job.place == 'c' then return end
     local claimedAt, worker = job.oldLease:match('^%S+ %S+ %S+ (%S+) (.*)$')
     job.oldLease = nil
-    local heap = tally.heap(details.from or job.queue, worker, job.oldTags or '')
+    local group = statistics.group(details.from or job.queue, worker, job.oldTags or '')
     if event == 'completed' or event == 'advanced' or event == 'forwarded' then
-      return tally.add(heap, 'r', clock.now - claimedAt)
+      return statistics.measure(group, 'r', clock.now - claimedAt)
     end
-    loss.count(job, event, heap)
+    loss.count(job, event, group)
   end,
 
   -- Whoever waits for it waits no longer once it is done.
@@ -1465,20 +1440,12 @@ life = {
 
 loss = later(function(loss)
   -- How an attempt that did not complete counts, for its heap and for the group of its failure.
-  function loss.count(job, event, heap)
+  function loss.count(job, event, group)
     local isFailed, isFailure = job.place == 'x', event == 'failed' or event == 'retried'
     local isBreak = event == 'lost' or event == 'released' or event == 'moved' or event == 'requeued'
-    local ends = {
-      failures = isFailed and 1 or 0,
-      retries = not isFailed and (isFailure or event == 'resent') and 1 or 0,
-      interruptions = isBreak and 1 or 0,
-    }
-    for name, times in pairs(ends) do heap[name] = heap[name] + times end
-    if not (isFailed or isFailure) then return end
-    heap.groups = heap.groups or {}
-    local group = heap.groups[job.fields.group] or { failures = 0, retries = 0, interruptions = 0 }
-    heap.groups[job.fields.group] = group
-    for name, times in pairs(ends) do group[name] = group[name] + times end
+    local isRetry = not isFailed and (isFailure or event == 'resent')
+    local ends = { isRetry and 1 or 0, isFailed and 1 or 0, isBreak and 1 or 0 }
+    statistics.countEnd(group, ends, (isFailed or isFailure) and job.fields.group)
   end
 
   -- Back in the queue, before everything else; `since` puts it in line among the others that came back.

@@ -36,15 +36,12 @@ end
 
 local function statistics(queue)
   local before = math.floor(clock.now / 86400000) - queues.settings(queue).statsDays
-  local old, sizes = call('ZCOUNT', P .. 'cells:' .. queue, '-inf', before), {}
-  for i, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, '-inf', before, 'LIMIT', 0, K.MOST_LOOKED_AT)) do
-    sizes[i] = call('HSTRLEN', P .. 'j', '#' .. queue .. '\31' .. member)
-  end
+  local old, sizes = aggregates().oldCells(queue, before, K.MOST_LOOKED_AT)
   return { count = old, bytes = 9e15, old = old, sizes = sizes }
 end
 
 for _, queue in ipairs(#args > 1 and { select(2, unpack(args)) } or census.byName()) do
-  local sums = census.kept(queue)
+  local sums = aggregates().storage(queue)
   local drafts = call('ZCOUNT', P .. 'draft:' .. queue, '-inf', '(' .. text(clock.now - K.DRAFT_LIFE_MS))
   tell(queue, 'draft', { count = drafts, bytes = 0, old = drafts })
   for i, state in ipairs({ 'done', 'failed', 'cancelled' }) do

@@ -12,7 +12,7 @@ local first = math.max(math.floor(from / length), last - span.slots + 1)
 
 local answer = { clock.nowText }
 for _, queue in ipairs(first > last and {} or #args > 3 and { select(4, unpack(args)) } or census.byName()) do
-  local pages = census.pages(queue, span, first, last)
+  local pages = aggregates().pages(queue, span, first, last)
   for i = 1, #pages do answer[#answer + 1] = queue .. '\31' .. pages[i] end
 end
 return table.concat(answer, '\30')

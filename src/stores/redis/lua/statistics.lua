@@ -9,14 +9,9 @@ local today, answer = math.floor(clock.now / 86400000), {}
 local function collect(queue)
   local settings = queues.settings(queue)
   local first = math.max(tonumber(from), today - settings.statsDays + 1)
-  local members = call('ZRANGEBYSCORE', P .. 'cells:' .. queue, first, to == '' and today or to)
-  for _, member in ipairs(members) do
-    local day, name = member:match('^(%d+)\31(.*)$')
-    local figures = name:sub(1, 1) == kind and call('HGET', P .. 'j', '#' .. queue .. '\31' .. member)
-    if figures then
-      figures = census.figures(figures, tonumber(day) > today - settings.histogramDays)
-      answer[#answer + 1] = table.concat({ queue, day, name, figures }, '\31')
-    end
+  for _, cell in ipairs(aggregates().cells(queue, kind, first, to == '' and today or to)) do
+    local words = aggregates().cellText(cell.words, tonumber(cell.day) > today - settings.histogramDays)
+    answer[#answer + 1] = table.concat({ queue, cell.day, cell.name, words }, '\31')
   end
 end
 

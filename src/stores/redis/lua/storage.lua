@@ -4,7 +4,7 @@ clock.look()
 
 local answer = {}
 for _, queue in ipairs(#args > 1 and { select(2, unpack(args)) } or census.byName()) do
-  local sums, line = census.kept(queue), { queue }
+  local sums, line = aggregates().storage(queue), { queue }
   for i, state in ipairs({ 'done', 'failed', 'cancelled' }) do line[i + 1] = call('ZCARD', P .. state .. ':' .. queue) end
   for i = 1, 5 do line[i + 4] = text(sums[i]) end
   answer[#answer + 1] = table.concat(line, '\31')
