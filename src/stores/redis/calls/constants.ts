@@ -23,7 +23,7 @@ import {
 import { SPAN_NAMES, SPANS } from '../../../core/statistics/series.ts';
 import { MAX_CELLS, MAX_LOG_ENTRIES } from '../../../core/statistics/statistics.ts';
 import { DEFAULT_PROGRESS_STEP } from '../../../core/webhooks/webhook.ts';
-import { EVENT_LETTERS, SPAN_LETTERS } from '../encoding/layout.ts';
+import { EVENT_LETTERS, PLACES, SPAN_LETTERS } from '../encoding/layout.ts';
 
 /** From the twelfth crash on the delay no longer grows. */
 const CRASH_DELAYS = Array.from({ length: 12 }, (_, index) => crashDelayMs(index + 1));
@@ -58,45 +58,57 @@ const LUA_SPANS = SPAN_NAMES.map((span) => {
   return { letter: SPAN_LETTERS[span], ms, cells, slots };
 });
 
-export function constantsText(): string {
-  const defaults = Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]]));
-  const values = {
-    EVENT: EVENT_LETTERS,
-    GAP_MS,
-    CLAMP_MS,
-    MAX_HISTORY,
-    MAX_LATE_ROWS,
-    MAX_NOTE_LENGTH,
-    MAX_OVERTAKEN: MAX_EXPIRED,
-    MAX_PARKED,
-    REBASED_PIECES: Math.ceil(MAX_REBASED / SHORT_WAY.PIECE),
-    MAX_FOLDED: MAX_COALESCED,
-    PATIENCE_MS,
-    LOOK_MS: NEEDS_ROTATION_MS,
-    MOST_NEEDS: MAX_NEEDS,
-    DRAFT_LIFE_MS: DRAFT_TTL_MS,
-    WORKER_MEMORY_MS: WORKER_TTL_MS,
-    STRANGER_MEMORY_MS: UNREGISTERED_WORKER_TTL_MS,
-    // What is said to expire is looked at so much later.
-    STRANGER_EXPIRY_MS: UNREGISTERED_WORKER_TTL_MS - WORKER_TTL_MS,
-    MAX_PARENTS,
-    MAX_DEPENDENTS,
-    MAX_WALKED,
-    MOST_LOOKED_AT: MAX_PRUNABLE_SCAN,
-    RESULT_PRUNED,
-    HOOK_EVERY: DEFAULT_PROGRESS_STEP,
-  };
-  return [
-    `local K = ${luaLiteral(values)}`,
-    `function K.defaults() return ${luaLiteral(defaults)} end`,
-    `function K.spans() return ${luaLiteral(LUA_SPANS)} end`,
-    `function K.workEvents() return ${luaLiteral(Object.fromEntries(WORK_EVENTS.map((type) => [type, true])))} end`,
-    `function K.crashDelays() return ${luaLiteral(CRASH_DELAYS)} end\n`,
-  ].join('\n');
-}
-
-/** Jobs of one call that an everyday case takes; and seqs in one piece of the index by insertion, as the prelude has it. */
+/** Jobs of one call that an everyday case takes; and seqs in one piece of the index by insertion. */
 const SHORT_WAY = { MOST: 1_000, PIECE: 64 };
+
+const VALUES = {
+  EVENT: EVENT_LETTERS,
+  GAP_MS,
+  CLAMP_MS,
+  MAX_HISTORY,
+  MAX_LATE_ROWS,
+  MAX_NOTE_LENGTH,
+  MAX_OVERTAKEN: MAX_EXPIRED,
+  MAX_PARKED,
+  REBASED_PIECES: Math.ceil(MAX_REBASED / SHORT_WAY.PIECE),
+  MAX_FOLDED: MAX_COALESCED,
+  PATIENCE_MS,
+  LOOK_MS: NEEDS_ROTATION_MS,
+  MOST_NEEDS: MAX_NEEDS,
+  DRAFT_LIFE_MS: DRAFT_TTL_MS,
+  WORKER_MEMORY_MS: WORKER_TTL_MS,
+  STRANGER_MEMORY_MS: UNREGISTERED_WORKER_TTL_MS,
+  // What is said to expire is looked at so much later.
+  STRANGER_EXPIRY_MS: UNREGISTERED_WORKER_TTL_MS - WORKER_TTL_MS,
+  MAX_PARENTS,
+  MAX_DEPENDENTS,
+  MAX_WALKED,
+  MAX_NAMED: 10,
+  MOST_LOOKED_AT: MAX_PRUNABLE_SCAN,
+  RESULT_PRUNED,
+  HOOK_EVERY: DEFAULT_PROGRESS_STEP,
+  SEQS_PER_PIECE: SHORT_WAY.PIECE,
+  MAX_ARGUMENTS: 4_000,
+};
+
+/** Made when they are needed: the text runs in every call. */
+const TABLES = {
+  defaults: Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]])),
+  spans: LUA_SPANS,
+  workEvents: Object.fromEntries(WORK_EVENTS.map((type) => [type, true])),
+  crashDelays: CRASH_DELAYS,
+};
+
+/** The constants that a text uses, as `K.NAME`, and STATE, the state of a job by the first letter of its record. */
+export function constantsText(text: string): string {
+  const used = Object.entries(VALUES).filter(([name]) => new RegExp(`\\bK\\.${name}\\b`).test(text));
+  const tables = Object.entries(TABLES).filter(([name]) => text.includes(`K.${name}()`));
+  return [
+    `local STATE = ${luaLiteral(PLACES)}\n`,
+    `local K = ${luaLiteral(Object.fromEntries(used))}\n`,
+    ...tables.map(([name, value]) => `function K.${name}() return ${luaLiteral(value)} end\n`),
+  ].join('');
+}
 
 /** The few that lua/lib/statistics.lua and the everyday cases need, which come before the others are made. */
 export function everydayText(): string {

@@ -1,11 +1,11 @@
 /**
- * The scripts: the ground, what is counted, for some the everyday case, constants, `lua/prelude.lua`, then one file an operation.
- * There is no include and nothing else is put together, so what stands in the files is what runs.
+ * The scripts. Each is the base, for some the fast path, the constants and modules that it uses, and one file of
+ * `lua/operations` or `lua/reads`.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
 import { constantsText, everydayText } from './constants.ts';
+import { luaText, Modules, modulesText, moduleText, withoutComments } from './lua-files.ts';
 
 export const CHANGING_SCRIPTS = [
   'add',
@@ -61,58 +61,48 @@ export interface Script {
   readonly isLook: boolean;
 }
 
-/** How settle and claim try their everyday case first (lua/swift.lua), before the prelude is laid out. */
-const SWIFT: Partial<Record<ScriptName, string>> = {
-  settle: 'local said = swift.run(2, #args) if said then return said end\n',
-  claim: 'local said, claimed = swift.run(2, 1, 2) if said then return claimed end\n',
-  'settle-claim': [
-    'local count = tonumber(args[2])',
-    'local said, claimed = swift.run(3, 2 + count, 3 + count)',
-    'if said then table.insert(claimed, 1, said) return claimed end\n',
-  ].join('\n'),
+/** How settle, claim and add try their everyday case (lua/lib/swift.lua, birth.lua), before any other module is set up. */
+const FAST_PATHS: Partial<Record<ScriptName, { readonly module: string; readonly call: string }>> = {
+  add: { module: 'birth', call: 'local said = birth() if said then return said end\n' },
+  settle: { module: 'swift', call: 'local said = swift.run(2, #args) if said then return said end\n' },
+  claim: { module: 'swift', call: 'local said, claimed = swift.run(2, 1, 2) if said then return claimed end\n' },
+  'settle-claim': {
+    module: 'swift',
+    call: [
+      'local count = tonumber(args[2])',
+      'local said, claimed = swift.run(3, 2 + count, 3 + count)',
+      'if said then table.insert(claimed, 1, said) return claimed end\n',
+    ].join('\n'),
+  },
 };
-
-/** The same for `add` (lua/birth.lua). */
-const BIRTH = 'local said = birth() if said then return said end\n';
 
 const BARRED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
 
-/** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
+/** The whole text of a script, as the server gets it: the base, its fast path, the modules that it uses, the operation. */
 export function scriptText(name: ScriptName): string {
-  const settleThenClaim = () =>
-    `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
-  const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
-  const before = isLook(name) ? statisticsText(name) : `${everydayText()}${beforePrelude(name)}`;
-  const guard = BARRED.includes(name) ? 'local no = barred() if no then return no end\n' : '';
-  return `${fileText('ground')}${before}${constantsText()}${fileText('prelude')}${guard}${operation}`;
+  const operation = operationText(name);
+  const modules = new Modules().add(operation);
+  const fastPath = FAST_PATHS[name];
+  const first = fastPath === undefined ? [] : [...new Modules().add(`-- uses: ${fastPath.module}`).used];
+  const used = [...modules.used].filter((each) => !first.includes(each));
+  const rest = `${modulesText(used, [...modules.onDemand])}${operation}`;
+  const before = `${modulesText(first, [])}${fastPath?.call ?? ''}`;
+  const everyday = `${before}${rest}`.includes('EVERYDAY.') ? everydayText() : '';
+  return withoutComments(`${moduleText('base')}${everyday}${before}${constantsText(rest)}${rest}`);
 }
 
-/** What is counted, and the everyday case of those that have one. That of `add` counts nothing, so it comes first. */
-function beforePrelude(name: ScriptName): string {
-  const texts = (...names: string[]) => names.map(fileText).join('');
-  if (name === 'add') return `${texts('everyday', 'birth')}${BIRTH}${texts(...STATISTICS)}`;
-  return SWIFT[name] === undefined
-    ? texts(...STATISTICS)
-    : `${texts(...STATISTICS, 'everyday', 'swift')}${SWIFT[name]}`;
+/** A worker settles and claims in one call. */
+function operationText(name: ScriptName): string {
+  if (name === 'settle-claim') {
+    const [settle, claim] = [operationText('settle'), operationText('claim')];
+    return `return operation.inSequence(function()\n${settle}end, function()\n${claim}end)\n`;
+  }
+  const guard = BARRED.includes(name) ? 'local no = operation.refuseWhileClosed() if no then return no end\n' : '';
+  return `${guard}${luaText(`${isLook(name) ? 'reads' : 'operations'}/${name}.lua`)}`;
 }
 
-/** The log of statistics and the cells that its entries are added to. */
-const STATISTICS = ['lib/statistics', 'lib/statistics-log', 'lib/aggregates'];
-const STATISTICS_READERS: readonly ScriptName[] = [
-  'failures',
-  'series',
-  'statistics',
-  'prunable',
-  'storage',
-  'moving-read',
-];
-
-function statisticsText(name: ScriptName): string {
-  return STATISTICS_READERS.includes(name) ? `${everydayText()}${STATISTICS.map(fileText).join('')}` : '';
-}
-
-/** Stands on the ground alone: it is asked before anything is known of the server. */
-export const reignText = (): string => `${fileText('ground')}${fileText('reign')}`;
+/** Uses the base alone: it is asked before anything is known of the server. */
+export const reignText = (): string => withoutComments(`${moduleText('base')}${luaText('operations/reign.lua')}`);
 
 let loaded: ReadonlyMap<ScriptName, Script> | null = null;
 
@@ -135,13 +125,4 @@ function load(name: ScriptName): Script {
 function isLook(name: ScriptName): boolean {
   const looks: readonly string[] = LOOKING_SCRIPTS;
   return looks.includes(name);
-}
-
-const files = new Map<string, string>();
-
-/** Read once: the prelude stands in every script. */
-function fileText(name: string): string {
-  const text = files.get(name) ?? readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
-  files.set(name, text);
-  return text;
 }

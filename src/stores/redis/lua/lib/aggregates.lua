@@ -10,6 +10,7 @@
 -- The zset cells:<queue> has the cells by day, and buckets:<queue> those with a histogram; both are written before the cell.
 --
 -- Most calls need none of this, so the functions are created by the first use. Returns a table of functions.
+-- uses: statistics-log
 
 local aggregatesOfCall
 local function aggregates()

@@ -6,6 +6,7 @@
 --
 -- Invariant: entries are added in their order, because the number of cells of a day is limited.
 -- Most calls need none of this, so the functions are created by the first use. Returns a table of functions.
+-- uses: statistics
 
 local function openLog()
   local DAY_MS, MINUTE_MS, BATCH, bucketOf = 86400000, EVERYDAY.SPANS[1].ms, 1000, statistics.bucketOf

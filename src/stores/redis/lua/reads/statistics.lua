@@ -1,0 +1,20 @@
+-- statistics: the cells of some queues and days, as far as they are kept.
+-- ARGV: clock, letter of the kind, first day, last day or '', the queues; without any, all of them.
+-- Returns the queue, the day, letter and name, and the figures of each.
+-- uses: clock, context, queue-settings, queues, aggregates
+clock.readClock()
+
+local _, kind, from, to = unpack(args)
+local today, answer = math.floor(context.now / 86400000), {}
+
+local function collect(queue)
+  local settings = queueSettings.settingsOf(queue)
+  local first = math.max(tonumber(from), today - settings.statsDays + 1)
+  for _, cell in ipairs(aggregates().cells(queue, kind, first, to == '' and today or to)) do
+    local words = aggregates().cellText(cell.words, tonumber(cell.day) > today - settings.histogramDays)
+    answer[#answer + 1] = table.concat({ queue, cell.day, cell.name, words }, '\31')
+  end
+end
+
+for _, queue in ipairs(#args > 4 and { select(5, unpack(args)) } or queues.sortedNames()) do collect(queue) end
+return table.concat(answer, '\30')
