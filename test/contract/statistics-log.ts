@@ -8,7 +8,7 @@ import { DAY_MS } from '../../src/core/statistics/histogram.ts';
 import { MAX_CELLS, MAX_LOG_ENTRIES } from '../../src/core/statistics/statistics.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import type { Open } from './contract.ts';
-import { complete, fail, type Outcome, openWorkbench, release, resend, retry, type Workbench } from './workbench.ts';
+import { complete, fail, type Outcome, release, resend, retry, Workbench } from './workbench.ts';
 
 const KINDS = ['queue', 'tag', 'worker'] as const;
 const SPANS = ['minute', 'hour'] as const;
@@ -58,7 +58,7 @@ class Pair {
 }
 
 async function openPair(open: Open): Promise<Pair> {
-  return new Pair(await open(), await openWorkbench(async (options) => openMemoryStore(options), 'caller'));
+  return new Pair(await open(), new Workbench(openMemoryStore({ clock: 'caller' })));
 }
 
 /** Adds, claims and settles two jobs: at least two entries. */
