@@ -53,7 +53,7 @@ class Pair {
 
   async expectEqual(when: string): Promise<void> {
     const [own, memory] = await Promise.all(this.benches.map(({ jobs }) => observe(jobs)));
-    expect(own, when).toEqual(memory);
+    expect({ when, seen: own }).toEqual({ when, seen: memory });
   }
 }
 
