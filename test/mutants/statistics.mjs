@@ -49,7 +49,7 @@ export const statistics = [
   },
   {
     name: 'statistics: what was pending is added to migrated cells (redis)',
-    file: 'src/stores/redis/lua/operations/moving-write.lua',
+    file: 'src/stores/redis/lua/operations/migration-write.lua',
     find: "if part == 'statistics' or part == 'queues' then aggregates().aggregate() end",
     replace: '',
     suites: redis,

@@ -1,7 +1,7 @@
 /**
  * How a job is written in Redis: the letters and separators that the scripts and this side agree on.
  *
- * A record is one text (lua/prelude.lua draws it). Its separators are control characters; a text that contains one
+ * A record is one text (lua/lib/base.lua describes it). Its separators are control characters; a text that contains one
  * of them is escaped here, before it leaves, so the scripts never meet one inside a value.
  */
 import type { HistoryEvent } from '../../../core/job/history.ts';

@@ -1,6 +1,6 @@
 -- failures: the groups of failed jobs. ARGV: clock, a queue; without one, all of them.
--- Returns for each group: queue, group, count, first and last end, id of the last member; and then the cells of the
--- statistics that tell its days, as statistics.lua does.
+-- Returns for each group: queue, group, count, first and last end, id of the last member; and then the cells of
+-- its statistics by day, as statistics.lua returns them.
 -- uses: clock, context, queue-settings, queues, record, aggregates
 clock.readClock()
 local answer, cells, today = {}, {}, math.floor(context.now / 86400000)

@@ -1,4 +1,4 @@
--- series: the pages of some queues' throughput over time (core/statistics/series.ts).
+-- series: the pages of the throughput of queues (core/statistics/series.ts).
 -- ARGV: clock, letter of the span, from when on, the queues; without any, all of them.
 -- Returns the time, then the queue, the page and its counts of each.
 -- uses: clock, context, queues, aggregates

@@ -1,4 +1,4 @@
--- statistics: the cells of some queues and days, as far as they are kept.
+-- statistics: the stored cells of queues and days.
 -- ARGV: clock, letter of the kind, first day, last day or '', the queues; without any, all of them.
 -- Returns the queue, the day, letter and name, and the figures of each.
 -- uses: clock, context, queue-settings, queues, aggregates

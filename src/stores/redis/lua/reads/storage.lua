@@ -1,4 +1,4 @@
--- storage: what the ended jobs of queues take up (core/statistics/storage.ts). ARGV: clock, the queues; without any, all of them.
+-- storage: the bytes of the ended jobs of queues (core/statistics/storage.ts). ARGV: clock, the queues; without any, all of them.
 -- Returns for each: queue, how many are done, failed and cancelled, then the five sums.
 -- uses: values, clock, queues, aggregates
 clock.readClock()

@@ -1,7 +1,7 @@
--- measurements: what the statistics count of a change: core/statistics/statistics.ts.
+-- measurements: what the statistics count of a transition (core/statistics/statistics.ts).
 -- uses: context, record, statistics
 
--- How an attempt that did not complete counts, for its group of alike jobs and for the group of its failure.
+-- Counts an attempt that did not complete, for its queue and for its failure group.
 local function countEnd(job, event, group)
   local isFailed, isFailure = job.place == 'x', event == 'failed' or event == 'retried'
   local isBreak = event == 'lost' or event == 'released' or event == 'moved' or event == 'requeued'
@@ -11,7 +11,7 @@ local function countEnd(job, event, group)
 end
 
 return {
-  -- What the statistics count of it: core/statistics/statistics.ts.
+  -- Counts a wait, a run or an unsuccessful attempt.
   measure = function(job, event, details)
     if event == 'claimed' then
       local group = statistics.group(job.queue, details.by, job.oldTags or '')
