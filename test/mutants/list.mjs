@@ -22,6 +22,7 @@ import { series } from './series.mjs';
 import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
+import { statistics } from './statistics.mjs';
 import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
@@ -42,6 +43,7 @@ export const mutants = [
   ...settings,
   ...server,
   ...series,
+  ...statistics,
   ...migration,
   ...compat,
   ...runner,

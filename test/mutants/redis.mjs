@@ -264,16 +264,16 @@ export const redis = [
   },
   {
     name: 'redis: aggregates are merged without the distance of their means',
-    file: 'src/stores/redis/lua/lib/tally.lua',
-    find: '+ distance * distance * count * n / total',
+    file: 'src/stores/redis/lua/lib/statistics-log.lua',
+    find: ' + distance * distance * spread[1] * count / total',
     replace: '',
     suites: ['test/contract/redis.test.ts'],
   },
   {
     name: 'redis: an attempt counts in the next queue of the job',
     file: 'src/stores/redis/lua/lib/lifecycle/measurements.lua',
-    find: 'local heap = tally.heap(details.from or job.queue, worker',
-    replace: 'local heap = tally.heap(job.queue, worker',
+    find: 'local group = statistics.group(details.from or job.queue, worker',
+    replace: 'local group = statistics.group(job.queue, worker',
     suites,
   },
   {
@@ -293,7 +293,7 @@ export const redis = [
   {
     name: 'redis: an abandoned fast path counts its statistics twice',
     file: 'src/stores/redis/lua/lib/swift.lua',
-    find: 'tally.clear()',
+    find: 'statistics.clear()',
     replace: '',
     suites,
   },

@@ -27,7 +27,7 @@ import {
   WORKER_TTL_MS,
 } from '../../../core/settings/settings.ts';
 import { SPAN_NAMES, SPANS } from '../../../core/statistics/series.ts';
-import { MAX_CELLS } from '../../../core/statistics/statistics.ts';
+import { MAX_CELLS, MAX_LOG_ENTRIES } from '../../../core/statistics/statistics.ts';
 import { DEFAULT_PROGRESS_STEP, WEBHOOK_ID_PREFIX, WEBHOOKS_QUEUE } from '../../../core/webhooks/webhook.ts';
 import { EVENT_LETTERS, PLACES, SPAN_LETTERS } from '../encoding/layout.ts';
 
@@ -119,11 +119,11 @@ export function constantsText(text: string): string {
   ].join('');
 }
 
-/** The few that lua/tally.lua and the everyday cases need, which come before the others are made. */
+/** The few that lua/lib/statistics.lua and the everyday cases need, which come before the others are made. */
 export function everydayText(): string {
   const { state, priority, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
   const settings = { state, priority, leaseMs, onLost, lostGraceMs };
-  const values = { ...settings, ...SHORT_WAY, GAP_MS, MAX_HISTORY, MAX_CELLS, SPANS: LUA_SPANS };
+  const values = { ...settings, ...SHORT_WAY, GAP_MS, MAX_HISTORY, MAX_CELLS, MAX_LOG_ENTRIES, SPANS: LUA_SPANS };
   return `local EVERYDAY = ${luaLiteral(values)}\n`;
 }
 

@@ -66,5 +66,5 @@ export function unescapeText(text: string): string {
   return text.replaceAll(`${ESCAPE}2`, FIELD).replaceAll(`${ESCAPE}1`, PART).replaceAll(`${ESCAPE}0`, ESCAPE);
 }
 
-/** The spans of throughput over time, as they stand in the addresses of its pages (lua/lib/tally.lua). */
+/** The spans of throughput over time, as they stand in the addresses of its pages (lua/lib/aggregates.lua). */
 export const SPAN_LETTERS: Readonly<Record<Span, string>> = { minute: 'm', hour: 'h' };

@@ -17,6 +17,7 @@ async function aFileOfSchema1(): Promise<string> {
   const added = ['jobs.data_sum', 'jobs.result_sum'];
   added.push('claims.earlier_request', 'claims.earlier_first_token', 'claims.earlier_last_token');
   for (const each of added) db.exec(`ALTER TABLE ${each.replace('.', ' DROP COLUMN ')}`);
+  db.exec('DROP TABLE statistics_log');
   db.exec('PRAGMA user_version = 1');
   db.close();
   return path;

@@ -4,7 +4,8 @@
 --   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, hooks; `open`: the log of unit-of-work.lua;
 --                          `step`: see clock-step.lua; `standing`, `closed`: state in a migration (core/ports/migration.ts);
 --                          `reign`, `reignOf`: see epoch.lua
---   j               hash   id → record; @worker → its last claim; #… → statistics; %… → throughput; $queue → bytes of ended jobs
+--   j               hash   id → record; @worker → its last claim; +… → the log of statistics (statistics.lua);
+--                          #… → cells of statistics, %… → throughput, $queue → storage sums (aggregates.lua)
 --   big             hash   long texts, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of the pieces: every job by insertion
 --   queues          zset   every queue that has or had a job, by first appearance

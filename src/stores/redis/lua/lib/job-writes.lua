@@ -1,5 +1,5 @@
 -- job-writes: the writes of a unit of work, in the order of unitOfWork.flush.
--- uses: context, record-changes, tally
+-- uses: context, record-changes, statistics, aggregates
 
 return {
   writeMany = function(command, key, list)
@@ -68,8 +68,9 @@ return {
       end
     end
     if context.claim then set[n + 1], set[n + 2] = unpack(context.claim) end
-    tally.flush(set, context.now)
+    local isMany = statistics.append(set, context.nowText)
     jobWrites.writeMany('HSET', 'j', set)
+    if isMany then aggregates().aggregate() end
   end,
 
   writeFifos = function()

@@ -1,5 +1,5 @@
 -- storage: the bytes that ended jobs take up (core/statistics/storage.ts).
--- uses: context, tally
+-- uses: context, statistics
 
 -- Returns the length of a text of a job, inline or long; the data has a checksum before it.
 local function sizeOf(job, letter, value)
@@ -21,6 +21,6 @@ return {
   -- Adds an ended job to the sums of its queue (sign 1), or subtracts it (-1).
   countBytes = function(job, sign)
     local bytes, result = storage.storedBytes(job)
-    tally.keep(job.queue, job.place, bytes, result, sign)
+    statistics.store(job.queue, job.place, bytes, result, sign)
   end,
 }

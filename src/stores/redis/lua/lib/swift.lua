@@ -5,7 +5,7 @@
 --
 -- Invariant: nothing is decided here that settle.lua and claim.lua would not decide alike; together.test.ts and the
 -- model hold them equal.
--- uses: everyday, tally
+-- uses: everyday, statistics, aggregates
 
 -- Nobody hears of a claim; but of the end of a job those who wait for it must hear, so `dependents` is not settled here.
 local KNOWN = ' name policy retries maxResends onDependencyFailed '
@@ -63,8 +63,9 @@ swift = {
       ids[n], tokens[n], results[n], known[id] = id, token, result, true
     end
     if worker then ids[n + 1] = '@' .. worker end
+    ids[#ids + 1] = '+'
     local found = call('HMGET', P .. 'j', unpack(ids))
-    swift.lastClaim = found[n + 1]
+    swift.lastClaim, statistics.pending = worker and found[n + 1], found[#ids]
     local now, nowText, records, seqs, plain = swift.now, swift.nowText, swift.records, swift.seqs, { [''] = true }
     for i = 1, n do
       local words = found[i]
@@ -88,10 +89,10 @@ swift = {
       done[#done + 1] = nowText
       done[#done + 1], left[#left + 1] = hex, hex
       local tags = fields ~= '' and fields:match('\31tags=([^\31]*)') or ''
-      tally.add(tally.heap(queue, holder, tags), 'r', now - claimedAt)
+      statistics.measure(statistics.group(queue, holder, tags), 'r', now - claimedAt)
       local length = results[i] ~= '' and #results[i] - 8 or nil
       local checkpoint = fields ~= '' and fields:match('\31checkpoint=([^\31]*)') or ''
-      tally.keep(queue, 'd', #words - dataAt - 9 + (length or 0) + #checkpoint, length, 1)
+      statistics.store(queue, 'd', #words - dataAt - 9 + (length or 0) + #checkpoint, length, 1)
       swift.emit('completed', 'done', queue, ids[i])
     end
     return true
@@ -126,7 +127,7 @@ swift = {
     local now, nowText, records, answer, memory = swift.now, swift.nowText, swift.records, swift.answer, swift.memory
     local to = ('%d'):format(now + ms)
     local term, by, running = (' %d '):format(ms) .. to .. ' ' .. nowText .. ' ' .. worker, '\30b' .. worker, into.running
-    local n, token, heap = #records, swift.token, tally.heap(queue, worker, '')
+    local n, token, group = #records, swift.token, statistics.group(queue, worker, '')
     for i = 1, #seqs do
       local head, seq, createdAt, home, stop = (found[i] or ''):match('^f((%d+) (%d+) ([^\31]+))()')
       if seq ~= seqs[i] or home ~= queue then return false end
@@ -147,7 +148,7 @@ swift = {
       running[#running + 1] = to
       running[#running + 1] = ('%013x'):format(seq)
       swift.seqs[#swift.seqs + 1] = seq
-      tally.add(heap, 'w', now - createdAt)
+      statistics.measure(group, 'w', now - createdAt)
       swift.emit('claimed', 'running', queue, id)
     end
     into.popped, swift.token, swift.taken = seqs, token, swift.taken + #seqs
@@ -262,8 +263,9 @@ swift = {
     else
       write('HSET', P, 'open', swift.log())
     end
-    tally.flush(swift.records, swift.now)
+    local isMany = statistics.append(swift.records, swift.nowText)
     write('HSET', P .. 'j', unpack(swift.records))
+    if isMany then aggregates().aggregate() end
     for i = 1, #order do
       local queue = order[i]
       if #queue.popped > 0 then write('LTRIM', P .. 'fifo:' .. queue.name, #queue.popped, -1) end
@@ -294,7 +296,7 @@ swift = {
     swift.records, swift.seqs, swift.queues, swift.order, swift.events = {}, {}, {}, {}, {}
     local oldToken = swift.token
     if not (swift.settle(from, to, claimAt and args[claimAt]) and (not claimAt or swift.claim(claimAt))) then
-      tally.clear()
+      statistics.clear()
       return nil
     end
     swift.flush(oldToken)

@@ -2,7 +2,7 @@
 -- ARGV: clock, limit. Returns how many leases and drafts expired, how many jobs and results were pruned, how many workers were
 -- deleted, and yes or no for more.
 -- uses: values, context, events, job-writes, lifecycle, operation, queue-settings, queues, record, record-changes
--- uses: retention, statistics-reads, storage, unit-of-work
+-- uses: aggregates, retention, storage, unit-of-work
 -- on demand: lost-leases, removal, unique-keys
 operation.begin()
 
@@ -62,7 +62,7 @@ local function surplus(queue, state, key)
   if #found > 0 then return found end
   local beyond = count and math.min(budget, call('ZCARD', P .. key) - count) or 0
   if beyond > 0 then return call('ZRANGE', P .. key, 0, beyond - 1) end
-  return bytes and tooLarge(key, statisticsReads.kept(queue)[PLACE[state]] - bytes) or {}
+  return bytes and tooLarge(key, aggregates().storage(queue)[PLACE[state]] - bytes) or {}
 end
 
 local function prune(queue)
@@ -83,7 +83,7 @@ end
 -- Prunes results before their jobs. Results before the stored time were pruned, unless the clock went back.
 local function pruneResults(queue)
   local ms, count, bytes = queueSettings.retentionOf(queue, 'results')
-  local sums = (ms or count or bytes) and statisticsReads.kept(queue)
+  local sums = (ms or count or bytes) and aggregates().storage(queue)
   if not sums or sums[4] <= 0 then return 0 end
   local from = number(call('HGET', P .. 'results', queue))
   local taken = 0
@@ -187,6 +187,7 @@ local function forgetStatistics(queue)
   jobWrites.writeMany('ZREM', buckets, stale)
 end
 
+aggregates().aggregate()
 local expired, pruned, drafts = 0, 0, 0
 for _, queue in ipairs(names) do
   local count = budget > 0 and require('lost-leases').expireLeases(queue, budget) or 0

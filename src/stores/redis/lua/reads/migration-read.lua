@@ -7,7 +7,7 @@
 --   statistics  queue, the day to continue from or -1, limit of days → for each cell: day, letter and name, figures
 --   jobs        the seq to continue from, limit, most bytes → the seq to continue from or '', how many, the edges and key of each,
 --               then each as record.show writes it
--- uses: clock, queues, record, statistics-reads
+-- uses: clock, queues, record, aggregates
 -- on demand: unique-keys
 local uniqueKeys = require('unique-keys')
 
@@ -41,7 +41,7 @@ end
 local function seriesOf(queue)
   local parts = {}
   for _, span in ipairs(K.spans()) do
-    for _, page in ipairs(statisticsReads.pages(queue, span, 0, span.slots - 1)) do parts[#parts + 1] = span.letter .. page end
+    for _, page in ipairs(aggregates().pages(queue, span, 0, span.slots - 1)) do parts[#parts + 1] = span.letter .. page end
   end
   return table.concat(parts, '\30')
 end
@@ -63,17 +63,14 @@ function read.queues()
 end
 
 function read.statistics()
-  local answer, key, day = {}, P .. 'cells:' .. first, second
+  local answer, day = {}, second
   for _ = 1, tonumber(third) do
-    day = call('ZRANGEBYSCORE', key, '(' .. day, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    day = aggregates().nextDay(first, day)
     if not day then break end
-    for _, member in ipairs(call('ZRANGEBYSCORE', key, day, day)) do
-      local figures = call('HGET', P .. 'j', '#' .. first .. '\31' .. member)
-      if figures then
-        answer[#answer + 1] = member:match('^[^\31]*')
-        answer[#answer + 1] = member:match('\31(.*)$')
-        answer[#answer + 1] = statisticsReads.figures(figures, true)
-      end
+    for _, cell in ipairs(aggregates().cells(first, nil, day, day)) do
+      answer[#answer + 1] = cell.day
+      answer[#answer + 1] = cell.name
+      answer[#answer + 1] = aggregates().cellText(cell.words, true)
     end
   end
   return answer

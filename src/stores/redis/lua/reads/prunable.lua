@@ -1,7 +1,7 @@
 -- prunable: what each queue stores of each kind and keeps of it; core/lifecycle/prunable.ts computes what would be pruned.
 -- ARGV: clock, the queues; without any, all of them. Returns for each queue and kind: queue, kind, how many and how many
 -- bytes there are, how many of them are too old, the number and the bytes that are kept or '', and the bytes of the oldest.
--- uses: values, clock, context, queue-settings, queues, record, retention, statistics-reads, storage
+-- uses: values, clock, context, queue-settings, queues, record, retention, aggregates, storage
 clock.readClock()
 
 local answer = {}
@@ -37,15 +37,12 @@ end
 
 local function statistics(queue)
   local before = math.floor(context.now / 86400000) - queueSettings.settingsOf(queue).statsDays
-  local old, sizes = call('ZCOUNT', P .. 'cells:' .. queue, '-inf', before), {}
-  for i, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, '-inf', before, 'LIMIT', 0, K.MAX_PRUNABLE_SCAN)) do
-    sizes[i] = call('HSTRLEN', P .. 'j', '#' .. queue .. '\31' .. member)
-  end
+  local old, sizes = aggregates().oldCells(queue, before, K.MAX_PRUNABLE_SCAN)
   return { count = old, bytes = 9e15, old = old, sizes = sizes }
 end
 
 for _, queue in ipairs(#args > 1 and { select(2, unpack(args)) } or queues.sortedNames()) do
-  local sums = statisticsReads.kept(queue)
+  local sums = aggregates().storage(queue)
   local drafts = call('ZCOUNT', P .. 'draft:' .. queue, '-inf', '(' .. text(context.now - K.DRAFT_TTL_MS))
   tell(queue, 'draft', { count = drafts, bytes = 0, old = drafts })
   for i, state in ipairs({ 'done', 'failed', 'cancelled' }) do
