@@ -30,6 +30,8 @@ import { type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts
 
 export const checkout = process.env['RQ_CHECKOUT'] ?? '';
 export const hasRq = existsSync(join(checkout, 'code/relay_script.rb'));
+/** Prints a line whatever the reporter shows of a passed test. */
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 export const WHY_SKIPPED = 'skipped, because RQ_CHECKOUT does not name a checkout of brightroll/rq';
 
 const SYSTEM_QUEUES = ['relay', 'webhook', 'cleaner', 'rq_router'];

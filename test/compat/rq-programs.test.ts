@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasRq, WHY_SKIPPED } from './real-rq.ts';
+import { hasRq, print, WHY_SKIPPED } from './real-rq.ts';
 import { MORE_PROGRAMS, PROGRAMS, RqPrograms } from './rq-programs.ts';
 
 const REQUIRED = 36;
@@ -16,7 +16,7 @@ const REQUIRED = 36;
 const page = readFileSync(join(import.meta.dirname, '../../docs/migrating-from-rq.md'), 'utf8');
 const different = new Set([...page.matchAll(/^\| `(\w+\.(?:rb|sh))` \|/gm)].map((found) => found[1] ?? ''));
 
-if (!hasRq) console.log(`RQ programs: ${WHY_SKIPPED}`);
+if (!hasRq) print(`RQ programs: ${WHY_SKIPPED}`);
 
 describe.skipIf(!hasRq)("RQ's own programs", () => {
   let programs: RqPrograms;
@@ -31,15 +31,16 @@ describe.skipIf(!hasRq)("RQ's own programs", () => {
   });
   afterAll(async () => {
     const counted = PROGRAMS.filter((name) => passed.has(name)).length;
-    console.log(`RQ programs: ${counted} of ${PROGRAMS.length} passed`);
+    print(`RQ programs: ${counted} of ${PROGRAMS.length} passed`);
     await programs?.close();
   });
 
-  test.each([...PROGRAMS, ...MORE_PROGRAMS])('%s', async (name) => {
+  // They wait for a few seconds at most, which a loaded machine can exceed.
+  test.each([...PROGRAMS, ...MORE_PROGRAMS])('%s', { retry: 1 }, async (name) => {
     const { code, output } = await programs.run(name);
-    console.log(`${code === 0 ? 'passed' : 'failed'} ${name}`);
+    print(`${code === 0 ? 'passed' : 'failed'} ${name}`);
     if (code === 0) passed.add(name);
-    if (!different.has(name)) expect(code, output.slice(-4_000)).toBe(0);
+    if (code !== 0 && !different.has(name)) throw new Error(`${name} failed with ${code}:\n${output.slice(-4_000)}`);
   });
 
   test('rq programs: at least 36 of 40 pass', () => {

@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasRq, RealRq, WHY_SKIPPED } from './real-rq.ts';
+import { hasRq, print, RealRq, WHY_SKIPPED } from './real-rq.ts';
 import { talkOverHttp, talkOverSocket } from './rq-conversation.ts';
 import { talkAboutForm, talkAboutQueues, talkAboutStates, talkOverCommandLine } from './rq-queue-conversation.ts';
 import { COMMAND_LINE, FORM, QUEUES, STATES } from './rq-queue-recorded.ts';
 import { OVER_HTTP, OVER_SOCKET } from './rq-recorded.ts';
 
-if (!hasRq) process.stdout.write(`\nRecorded answers of RQ: ${WHY_SKIPPED}\n`);
+if (!hasRq) print(`Recorded answers of RQ: ${WHY_SKIPPED}`);
 
 describe.skipIf(!hasRq)('recorded answers', () => {
   let rq: RealRq;

@@ -11,9 +11,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../processes/runner-workbench.ts';
 import { ServedNode } from '../relay/serve-bench.ts';
 import { testSize } from '../support/test-size.ts';
-import { freePort, hasRq, md5, RealRq, WHY_SKIPPED } from './real-rq.ts';
+import { freePort, hasRq, md5, print, RealRq, WHY_SKIPPED } from './real-rq.ts';
 
-if (!hasRq) process.stdout.write(`\nRelay with RQ: ${WHY_SKIPPED}\n`);
+if (!hasRq) print(`Relay with RQ: ${WHY_SKIPPED}`);
 
 const MESSAGES = testSize({ small: 20, full: 200 });
 const KILLS = testSize({ small: 2, full: 10 });
@@ -81,7 +81,7 @@ describe.skipIf(!hasRq)('relay with a real RQ', { timeout: LIMIT_MS }, () => {
 
   function report(direction: string, arrived: readonly Arrived[], sent: ReadonlyMap<string, Md5s>): void {
     const seen = figures(arrived, sent);
-    process.stdout.write(`\nfigures: ${direction}, ${KILLS} kills of each side: ${JSON.stringify(seen)}\n`);
+    print(`${direction}, ${KILLS} kills of each side: ${JSON.stringify(seen)}`);
     expect(seen).toEqual(PERFECT);
   }
 

@@ -17,7 +17,7 @@ export async function cleanerAttempt(store: Store, job: RunningJob, now: number)
   const { param1, param2 } = dataOf(job);
   if (typeof param1 !== 'string' || param1 === '')
     return failed('param1 is missing: it names a queue, or is ALLQUEUES');
-  const days = Number(/\d/.exec(String(param2 ?? ''))?.[0] ?? DEFAULT_DAYS);
+  const days = Number(/\d/.exec(JSON.stringify(param2) ?? '')?.[0] ?? DEFAULT_DAYS);
   const counted = await store.jobs.count();
   const names = counted.map(({ queue }) => queue);
   if (param1 !== ALL_QUEUES && !names.includes(param1)) return failed(`the specified queue ${param1} does not exist`);
