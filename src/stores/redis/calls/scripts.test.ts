@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
+import { HISTORY_EVENTS } from '../../../core/job/history.ts';
+import { REFUSAL_CODES } from '../../../core/ports/refusal.ts';
 import { luaPaths, luaText, Modules, moduleText, namedModules, variableOf } from './lua-files.ts';
-import { CHANGING_SCRIPTS, READ_SCRIPTS, scriptText } from './scripts.ts';
+import { CHANGING_SCRIPTS, READ_SCRIPTS, type ScriptName, scriptText } from './scripts.ts';
 
 const names = [...CHANGING_SCRIPTS, ...READ_SCRIPTS];
 const CHANGING = /call\('(HSET|HDEL|HINCRBY|ZADD|ZREM|RPUSH|LPUSH|LPOP|LTRIM|LREM|SADD|SREM|SET|DEL|UNLINK|EXPIRE)'/;
@@ -73,4 +75,41 @@ test('A module is joined once, after those that it uses.', () => {
   expect(used.indexOf('clock')).toBeGreaterThan(used.indexOf('context'));
   expect([...modules.onDemand]).toContain('outbox');
   expect(() => new Modules().add('-- uses: no-such-module')).toThrow('no Lua module is named no-such-module');
+});
+
+/** The largest script that carries the general path: settle-claim. */
+const MAX_CHANGING_KB = 114;
+const MAX_READ_KB = 25;
+const kilobytesOf = (name: ScriptName) => Buffer.byteLength(scriptText(name)) / 1024;
+
+test(`A read carries at most ${MAX_READ_KB} KB, another script at most ${MAX_CHANGING_KB} KB.`, () => {
+  const tooLarge = (max: number) => (name: ScriptName) => kilobytesOf(name) > max;
+  expect(READ_SCRIPTS.filter(tooLarge(MAX_READ_KB))).toEqual([]);
+  expect(CHANGING_SCRIPTS.filter(tooLarge(MAX_CHANGING_KB))).toEqual([]);
+});
+
+test('No Lua file has more than 350 lines.', () => {
+  expect(luaPaths().filter((path) => luaText(path).split('\n').length > 351)).toEqual([]);
+});
+
+const allCode = luaPaths()
+  .map((path) => codeOf(luaText(path)))
+  .join('\n');
+const namesFound = (pattern: RegExp) => [...allCode.matchAll(pattern)].map(([, name = '']) => name);
+
+test('Refusals and history events in Lua are those of core.', () => {
+  const codes = namesFound(/'!([a-z-]+[a-z])\b/g);
+  expect(codes).toContain('lease-lost');
+  // The state of a queue is appended to it: queue-down, queue-deleted.
+  expect(codes.filter((code) => code !== 'queue' && !REFUSAL_CODES.some((known) => known === code))).toEqual([]);
+  const events = namesFound(/\b(?:apply|appendRow)\(\w+, '([a-z-]+)'/g);
+  expect(events).toContain('committed');
+  expect(events.filter((event) => !HISTORY_EVENTS.some((known) => known === event))).toEqual([]);
+});
+
+test.each(names)('%s has the constants that it uses', (name) => {
+  const text = scriptText(name);
+  const declared = /local K = (\{.*)/.exec(text)?.[1] ?? '';
+  const used = [...text.matchAll(/\bK\.(\w+)\b(?!\()/g)].map(([, each = '']) => each);
+  expect(used.filter((each) => !declared.includes(`${each} = `))).toEqual([]);
 });

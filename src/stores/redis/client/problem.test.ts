@@ -91,7 +91,7 @@ describe('the words of error answers', () => {
     for (const message of said) expect(toProblem(new ErrorReply(message), library, 'change')).toMatchObject({ code });
   });
 
-  it('a change whose wait was broken off has an outcome that nobody knows', async () => {
+  it('a change whose wait was cut short has an unknown outcome', async () => {
     const error = new ErrorReply('UNBLOCKED force unblock from blocking operation, instance state changed');
     expect(toProblem(error, await loadLibrary(), 'change')).toMatchObject({ code: 'outcome-unknown' });
   });

@@ -18,8 +18,8 @@ export function movedJobArguments({ job, history, parents, holds }: MigratedJob)
   const letters = [...apart.keys()].join('');
   const data = apart.has('d') ? '' : checksum(job.data) + escapeText(job.data);
   const rows = history.slice(1).map((row) => rowText(row, job.createdAt));
-  const words = headOf(job) + fieldsText(job, history, apart) + field('apart', letters === '' ? undefined : letters);
-  const record = `${words}${field('rows', rows.length || undefined)}${rows.join('')}${FIELD}:${data}`;
+  const head = headOf(job) + fieldsText(job, history, apart) + field('apart', letters === '' ? undefined : letters);
+  const record = `${head}${field('rows', rows.length || undefined)}${rows.join('')}${FIELD}:${data}`;
   const edges = parents.map(({ seq, isOpen }) => `${seq}${isOpen ? '+' : '-'}`).join(' ');
   const until = holds === null ? '' : String(holds.until ?? '-');
   return [job.id, record, String(apart.size), ...apart.values(), edges, until];
@@ -73,7 +73,7 @@ const timed = (name: string, value: number | null): string => field(name, value 
 function lifeFields(job: Job): string {
   const { parents, progress } = job;
   const shown = progress && `${progress.percent ?? '-'} ${progress.at}`;
-  const said = progress === null || progress.text === null ? '' : `${PART}${escapeText(progress.text)}`;
+  const text = progress === null || progress.text === null ? '' : `${PART}${escapeText(progress.text)}`;
   return (
     field('parents', parents === null ? undefined : `${parents.of} ${parents.open} ${parents.bad}`) +
     counted('dependents', job.dependents) +
@@ -88,7 +88,7 @@ function lifeFields(job: Job): string {
     counted('resends', job.resends) +
     counted('crashes', job.crashes) +
     counted('interruptions', job.interruptions) +
-    field('progress', shown === null ? undefined : shown + said)
+    field('progress', shown === null ? undefined : shown + text)
   );
 }
 
@@ -132,8 +132,8 @@ export function readMovedJobs(answer: readonly string[]): {
 
 const untilOf = (text: string): number | null => (text === '-' ? null : Number(text));
 
-function readEdges(words: string): readonly MigratedEdge[] {
-  const edges = words.split(' ').filter((each) => each !== '');
+function readEdges(text: string): readonly MigratedEdge[] {
+  const edges = text.split(' ').filter((each) => each !== '');
   const read = edges.map((each) => ({ seq: Number(each.slice(0, -1)), isOpen: each.endsWith('+') }));
   return read.sort((a, b) => a.seq - b.seq);
 }

@@ -24,7 +24,7 @@ export class RequestFields {
     this.#fields = fields;
   }
 
-  /** A text that may be long. Data also carries its checksum. */
+  /** Adds a text that may be long. Data is preceded by its checksum. */
   text(letter: string, name: string, value: string | null | undefined): this {
     if (value === undefined || value === null) return this;
     const text = (letter === 'd' ? checksum(value) : '') + escapeText(value);

@@ -197,7 +197,9 @@ local function takeFrom(queue)
   -- Claimed jobs may have webhooks, which are jobs of this queue.
   if context.newJobs then unitOfWork.flush() end
   -- A job that keeps others parked may not be due at an earlier time: then all are unparked.
-  if context.isBehind and not context.stepFrom and require('parking').unpark('parked:' .. queue, math.huge) > 0 then unitOfWork.flush() end
+  if context.isBehind and not context.stepFrom then
+    if require('parking').unpark('parked:' .. queue, math.huge) > 0 then unitOfWork.flush() end
+  end
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)
   -- An expired lease frees slots for jobs that were parked in an earlier queue: they must be written before.
   if parked > 0 and leaseEnd and leaseEnd <= context.now then unitOfWork.flush() end

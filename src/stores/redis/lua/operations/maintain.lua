@@ -215,4 +215,5 @@ unitOfWork.flush()
 local forgotten = forgetWorkers()
 sweepExpired()
 events.publish()
-return table.concat({ text(expired), text(drafts), text(pruned), text(results), text(forgotten), (budget <= 0 or context.stepFrom) and 'yes' or 'no' }, ' ')
+local more = (budget <= 0 or context.stepFrom) and 'yes' or 'no'
+return table.concat({ text(expired), text(drafts), text(pruned), text(results), text(forgotten), more }, ' ')

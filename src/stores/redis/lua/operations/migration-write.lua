@@ -73,9 +73,10 @@ end
 
 -- Overwrites a job that an earlier batch of the same migration wrote.
 local function overwrite(job, new)
-  for _, parent in ipairs(call('ZRANGE', P .. 'up:' .. record.hex(job), 0, -1)) do require('edges').remove(parent, record.hex(job)) end
-  local unique = require('unique-keys').uniqueOf(job)
-  if unique then require('key-changes').release(require('unique-keys').keyAddress(unique, job.queue), job.id) end
+  local hex = record.hex(job)
+  for _, parent in ipairs(call('ZRANGE', P .. 'up:' .. hex, 0, -1)) do require('edges').remove(parent, hex) end
+  local address = require('unique-keys').addressOf(job)
+  if address then require('key-changes').release(address, job.id) end
   job.place, job.queue, job.fields, job.rows, job.data = new.place, new.queue, new.fields, new.rows, new.data
   return job
 end
@@ -88,8 +89,8 @@ local function tie(job, parents, to)
     require('edges').set('kids:' .. parentHex, hex, job.seq)
     require('edges').set('wait:' .. parentHex, hex, mark == '+' and job.seq or false)
   end
-  local unique = require('unique-keys').uniqueOf(job)
-  if unique and to ~= '' then require('key-changes').set(require('unique-keys').keyAddress(unique, job.queue), to .. ' ' .. job.id) end
+  local address = require('unique-keys').addressOf(job)
+  if address and to ~= '' then require('key-changes').set(address, to .. ' ' .. job.id) end
 end
 
 function put.jobs()
