@@ -66,14 +66,14 @@ describe.skipIf(!hasRq)('relay with a real RQ', { timeout: LIMIT_MS }, () => {
     await node.knows('mail');
   });
 
-  /** Kills one side after the other, each when some more messages have arrived. */
+  /** Kills one side and the other by turns, each when some more messages have arrived. */
   async function killBoth(queue: string, count: () => number | Promise<number>): Promise<void> {
+    const reached = (share: number) => eventually(count, (seen) => seen >= Math.floor(MESSAGES * share), LIMIT_MS);
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const wanted = Math.floor((MESSAGES * (kill + 0.5)) / (KILLS + 1));
-      await eventually(count, (seen) => seen >= wanted, LIMIT_MS);
-      if (kill % 2 === 0) await rq.kill9().then(() => rq.start());
-      else rq.killQueue(queue);
-      await eventually(count, (seen) => seen >= wanted + 1, LIMIT_MS);
+      await reached((kill + 0.25) / KILLS);
+      if (kill % 2 === 0) rq.killQueue(queue);
+      else await rq.kill9().then(() => rq.start());
+      await reached((kill + 0.75) / KILLS);
       await node.kill9();
       await node.start();
     }
