@@ -82,12 +82,16 @@ export class Batcher<Item, Answer> {
     else queueMicrotask(this.#sendNext);
   }
 
-  readonly #sendNext = async (): Promise<void> => {
+  readonly #sendNext = (): void => {
     this.#isScheduled = false;
     if (this.#waiting.length === 0) return;
     const { size, halvesFrom = Number.POSITIVE_INFINITY } = this.#limits;
     const isWhole = this.#inFlight > 0 || this.#waiting.length < halvesFrom;
     const batch = this.#takeBatch(isWhole ? size : Math.min(size, Math.ceil(this.#waiting.length / 2)));
+    void this.#deliver(batch);
+  };
+
+  async #deliver(batch: Batch<Item, Answer>): Promise<void> {
     this.#inFlight += 1;
     try {
       const answers = this.#send(batch.items);
@@ -99,7 +103,7 @@ export class Batcher<Item, Answer> {
       this.#inFlight -= 1;
       this.#schedule();
     }
-  };
+  }
 
   #takeBatch(size: number): Batch<Item, Answer> {
     let count = 0;
