@@ -50,12 +50,15 @@ function usedIn(text: string): readonly string[] {
   return [
     ...found,
     ...(/(?<![\w.:])(?:text|number|orNil)\(/.test(code) ? ['values'] : []),
-    ...(/(?<![\w.:])aggregates\(\)/.test(code) ? ['aggregates'] : []),
+    ...['aggregates', 'aggregate-log'].filter((name) => code.includes(`${variableOf(name)}()`)),
   ];
 }
 
 const checked = luaPaths().filter(
-  (path) => !/^lib\/(?:swift|birth|everyday|statistics|statistics-log|aggregates|values)\.lua$/.test(path),
+  (path) =>
+    !/^lib\/(?:swift|birth|everyday|statistics|statistics-log|aggregates|aggregate-log|histogram|values)\.lua$/.test(
+      path,
+    ),
 );
 
 test.each(checked)('%s names the modules that it uses, and no others', (path) => {

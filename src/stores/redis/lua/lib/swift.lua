@@ -5,7 +5,7 @@
 --
 -- Invariant: nothing is decided here that settle.lua and claim.lua would not decide alike; together.test.ts and the
 -- model hold them equal.
--- uses: everyday, statistics, aggregates
+-- uses: everyday, statistics, aggregate-log
 
 -- Nobody hears of a claim; but of the end of a job those who wait for it must hear, so `dependents` is not settled here.
 local KNOWN = ' name policy retries maxResends onDependencyFailed '
@@ -265,7 +265,7 @@ swift = {
     end
     local isMany = statistics.append(swift.records, swift.nowText)
     write('HSET', P .. 'j', unpack(swift.records))
-    if isMany then aggregates().aggregate() end
+    if isMany then aggregateLog() end
     for i = 1, #order do
       local queue = order[i]
       if #queue.popped > 0 then write('LTRIM', P .. 'fifo:' .. queue.name, #queue.popped, -1) end

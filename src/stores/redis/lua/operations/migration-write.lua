@@ -5,7 +5,7 @@
 --   statistics  queue, day, letter and name, eleven numbers, buckets with ; before them or ''
 --   jobs        id, record, number of long texts, those, edges to parents, until when it holds its key, - or ''
 -- Returns ok, or no if the store is not the target of this migration.
--- uses: values, context, operation, record, unit-of-work, webhook-queues, aggregates
+-- uses: values, context, operation, record, unit-of-work, webhook-queues, aggregate-log
 -- on demand: edges, key-changes, unique-keys
 operation.begin()
 
@@ -122,7 +122,7 @@ end
 
 if part == 'jobs' then loadJobs() end
 -- Cells and pages are overwritten, so what was measured before is in them already.
-if part == 'statistics' or part == 'queues' then aggregates().aggregate() end
+if part == 'statistics' or part == 'queues' then aggregateLog() end
 context.seq, context.token = math.max(context.seq, tonumber(seq)), math.max(context.token, tonumber(token))
 while args[at] do put[part]() end
 unitOfWork.flush()
