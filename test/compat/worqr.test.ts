@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { WorqrOptions } from '../../src/compat/worqr/index.ts';
 import { Worqr } from '../../src/compat/worqr/index.ts';
-import { waitFor } from '../../src/testing/index.ts';
+import { connectForTests, waitFor } from '../../src/testing/index.ts';
 import { overStores } from './over-stores.ts';
 
 overStores('Worqr', (open) => {
@@ -243,4 +243,20 @@ test('worqr error: a store that is not there is told, and every call rejects', a
   await expect(worqr.startWorker()).rejects.toThrow('is none of');
   expect(await told).toMatchObject({ code: 'bad-input' });
   await worqr.close();
+});
+
+test('worqr maintenance: finished tasks are deleted after ten seconds, without a worker or node of Longhaul', async () => {
+  const { longhaul, clock } = connectForTests();
+  const worqr = new Worqr({ longhaul }, { workerCleanupInterval: 20 });
+  await worqr.startWorker();
+  await worqr.startWork('Q1');
+  await worqr.enqueue('Q1', 'T0');
+  const process = await worqr.dequeue('Q1');
+  await worqr.finishProcess(process?.id ?? '');
+  const countDone = async () => (await longhaul.queue('Q1').count()).done;
+  expect(await countDone()).toBe(1);
+  clock.advance('11s');
+  await waitFor('the task to be deleted', async () => (await countDone()) === 0);
+  await worqr.close();
+  await longhaul.close();
 });

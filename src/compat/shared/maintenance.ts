@@ -20,5 +20,13 @@ export interface LayerMaintenanceOptions {
 
 /** Starts maintenance of the store until `stop`. Its timer keeps no process alive. */
 export function maintainWhileOpen(store: Store, { onError, everyMs }: LayerMaintenanceOptions): LayerMaintenance {
-  return startMaintenance(store, onError, everyMs);
+  let isStopped = false;
+  // A step that is in flight when the store is closed fails: that is no error.
+  const maintenance = startMaintenance(store, (error) => (isStopped ? undefined : onError(error)), everyMs);
+  return {
+    stop() {
+      isStopped = true;
+      maintenance.stop();
+    },
+  };
 }

@@ -13,6 +13,7 @@ import { checkQueueName } from '../../core/settings/settings-input.ts';
 import { connect } from '../../library/connect.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
 import { isRedisAddress } from '../../library/store-address.ts';
+import { maintainWhileOpen } from '../shared/maintenance.ts';
 import { Presence, taskOf } from './presence.ts';
 import { type Audience, countWaiting, tellEvents, tellWork } from './worqr-events.ts';
 import type { WorqrAddress, WorqrOptions } from './worqr-options.ts';
@@ -41,6 +42,7 @@ export class Worqr extends EventEmitter {
   readonly #isOwner: boolean;
   #telling: Promise<void> = Promise.resolve();
   #unsubscribe = (): void => undefined;
+  #stopMaintenance = (): void => undefined;
 
   constructor(address: WorqrAddress = {}, options: WorqrOptions = {}) {
     super();
@@ -240,6 +242,7 @@ export class Worqr extends EventEmitter {
     if (longhaul === null) return;
     if (this.#presence.isStarted) await this.failWorker();
     this.#unsubscribe();
+    this.#stopMaintenance();
     await this.#telling;
     if (this.#isOwner) await longhaul.close();
   }
@@ -251,6 +254,10 @@ export class Worqr extends EventEmitter {
         .then(() => tellEvents(longhaul, events, this.#audience))
         .catch((error: unknown) => this.#trouble(error));
     });
+    this.#stopMaintenance = maintainWhileOpen(longhaul.store, {
+      onError: (error) => this.#trouble(error),
+      everyMs: this.#options.workerCleanupInterval,
+    }).stop;
     return longhaul;
   }
 
