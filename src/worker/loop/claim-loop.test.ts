@@ -148,6 +148,17 @@ describe('two requests in flight', () => {
     expect(ids().slice(6)).toEqual(['r-6']);
   });
 
+  it('are one while the newest is repeated', async () => {
+    const { at, end, ids } = await aLoopWithTwo();
+    await at(1).answer(20);
+    await at(2).lose();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await end(20);
+    expect(ids().slice(3)).toEqual(['r-2']);
+    await at(3).answer(20);
+    expect(ids().slice(4)).toEqual(['r-4']);
+  });
+
   it('are both answered before the loop is stopped', async () => {
     const { loop, at, turn } = await aLoopWithTwo();
     const ends: string[] = [];
