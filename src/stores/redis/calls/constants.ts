@@ -25,6 +25,9 @@ import { MAX_CELLS } from '../../../core/statistics/statistics.ts';
 import { DEFAULT_PROGRESS_STEP } from '../../../core/webhooks/webhook.ts';
 import { EVENT_LETTERS, SPAN_LETTERS } from '../encoding/layout.ts';
 
+/** Jobs that one claim moves from those that wait for their time to the ready ones. */
+const MAX_PROMOTED = 5_000;
+
 /** From the twelfth crash on the delay no longer grows. */
 const CRASH_DELAYS = Array.from({ length: 12 }, (_, index) => crashDelayMs(index + 1));
 
@@ -69,7 +72,8 @@ export function constantsText(): string {
     MAX_NOTE_LENGTH,
     MAX_OVERTAKEN: MAX_EXPIRED,
     MAX_PARKED,
-    REBASED_PIECES: Math.ceil(MAX_REBASED / SHORT_WAY.PIECE),
+    MAX_PROMOTED,
+    REBASED_PIECES: Math.ceil(MAX_REBASED / FAST_PATH.PIECE),
     MAX_FOLDED: MAX_COALESCED,
     PATIENCE_MS,
     LOOK_MS: NEEDS_ROTATION_MS,
@@ -95,15 +99,21 @@ export function constantsText(): string {
   ].join('\n');
 }
 
-/** Jobs of one call that an everyday case takes; and seqs in one piece of the index by insertion, as the prelude has it. */
-const SHORT_WAY = { MOST: 1_000, PIECE: 64 };
+/** `MAX_JOBS`: of one call. `PIECE`: seqs in one piece of the index by insertion. */
+const FAST_PATH = { MAX_JOBS: 1_000, PIECE: 64, MAX_ARGUMENTS: 4_000, MAX_PROMOTED, MAX_TIME: 1e13 };
 
-/** The few that lua/tally.lua and the everyday cases need, which come before the others are made. */
-export function everydayText(): string {
-  const { state, priority, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
-  const settings = { state, priority, leaseMs, onLost, lostGraceMs };
-  const values = { ...settings, ...SHORT_WAY, GAP_MS, MAX_HISTORY, MAX_CELLS, SPANS: LUA_SPANS };
-  return `local EVERYDAY = ${luaLiteral(values)}\n`;
+/** Constants of the fast path and of lua/tally.lua, which run before those of the general path are made. */
+export function fastPathConstants(): string {
+  const { state, priority, leaseMs, retries, onLost, lostGraceMs } = DEFAULT_SETTINGS;
+  const { claimed, completed, failed, retried } = EVENT_LETTERS;
+  const values = {
+    ...{ state, priority, leaseMs, retries, onLost, lostGraceMs },
+    ...FAST_PATH,
+    ...{ GAP_MS, MAX_HISTORY, MAX_NOTE_LENGTH, MAX_CELLS },
+    SPANS: LUA_SPANS,
+    EVENT: { claimed, completed, failed, retried },
+  };
+  return `local FASTPATH = ${luaLiteral(values)}\n`;
 }
 
 /** Null becomes nil: an entry that is not there. */

@@ -1,11 +1,11 @@
 /**
- * The scripts: the ground, what is counted, for some the everyday case, constants, `lua/prelude.lua`, then one file an operation.
+ * The scripts: the ground, what is counted, for some the fast path, constants, `lua/prelude.lua`, then one file an operation.
  * There is no include and nothing else is put together, so what stands in the files is what runs.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
-import { constantsText, everydayText } from './constants.ts';
+import { constantsText, fastPathConstants } from './constants.ts';
 
 export const CHANGING_SCRIPTS = [
   'add',
@@ -61,19 +61,18 @@ export interface Script {
   readonly isLook: boolean;
 }
 
-/** How settle and claim try their everyday case first (lua/swift.lua), before the prelude is laid out. */
-const SWIFT: Partial<Record<ScriptName, string>> = {
-  settle: 'local said = swift.run(2, #args) if said then return said end\n',
-  claim: 'local said, claimed = swift.run(2, 1, 2) if said then return claimed end\n',
+/** How an operation tries the fast path (lua/fastpath.lua) before the library of the general path is set up. */
+const FAST_PATH: Partial<Record<ScriptName, string>> = {
+  add: 'local answer = fastpath.add() if answer then return answer end\n',
+  heartbeat: 'local answer = fastpath.heartbeat() if answer then return answer end\n',
+  settle: 'local answer = fastpath.run(2, #args) if answer then return answer end\n',
+  claim: 'local answer, claimed = fastpath.run(2, 1, 2) if answer then return claimed end\n',
   'settle-claim': [
     'local count = tonumber(args[2])',
-    'local said, claimed = swift.run(3, 2 + count, 3 + count)',
-    'if said then table.insert(claimed, 1, said) return claimed end\n',
+    'local answer, claimed = fastpath.run(3, 2 + count, 3 + count)',
+    'if answer then table.insert(claimed, 1, answer) return claimed end\n',
   ].join('\n'),
 };
-
-/** The same for `add` (lua/birth.lua). */
-const BIRTH = 'local said = birth() if said then return said end\n';
 
 const BARRED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
 
@@ -82,16 +81,17 @@ export function scriptText(name: ScriptName): string {
   const settleThenClaim = () =>
     `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
   const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
-  const before = isLook(name) ? '' : `${everydayText()}${beforePrelude(name)}`;
+  const before = isLook(name) ? '' : `${fastPathConstants()}${beforeLibrary(name)}`;
   const guard = BARRED.includes(name) ? 'local no = barred() if no then return no end\n' : '';
   return `${fileText('ground')}${before}${constantsText()}${fileText('prelude')}${guard}${operation}`;
 }
 
-/** What is counted, and the everyday case of those that have one. That of `add` counts nothing, so it comes first. */
-function beforePrelude(name: ScriptName): string {
-  const texts = (...names: string[]) => names.map(fileText).join('');
-  if (name === 'add') return `${texts('everyday', 'birth')}${BIRTH}${texts('tally')}`;
-  return SWIFT[name] === undefined ? texts('tally') : `${texts('tally', 'everyday', 'swift')}${SWIFT[name]}`;
+/** Statistics, and the fast path of the operations that have one; without statistics of its own it comes first. */
+function beforeLibrary(name: ScriptName): string {
+  const [statistics, attempt] = [fileText('tally'), FAST_PATH[name]];
+  if (attempt === undefined) return statistics;
+  const fastPath = `${fileText('batch')}${fileText('fastpath')}${attempt}`;
+  return name === 'add' || name === 'heartbeat' ? fastPath + statistics : statistics + fastPath;
 }
 
 /** Stands on the ground alone: it is asked before anything is known of the server. */

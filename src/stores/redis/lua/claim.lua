@@ -12,7 +12,7 @@ leaseMs = lengthOf
 local whole, free = nil, nil -- units, once a job needs some
 local taken, parked = {}, 0
 local last = call('HGET', P .. 'j', '@' .. worker)
-local MOST = { promoted = 5000, page = 1000, dropped = 10000 }
+local MOST = { page = 1000, dropped = 10000 }
 
 -- What the worker was given stands with the records of it in one write, so that a repeat finds all or nothing. One of
 -- whom nothing was remembered may never be registered: then maintenance comes by some day and forgets it.
@@ -30,7 +30,7 @@ end
 -- Those whose time has come go over to the ready ones.
 local function promote(queue)
   local key = 'later:' .. queue
-  local due = call('ZRANGEBYSCORE', P .. key, '-inf', clock.nowText, 'LIMIT', 0, MOST.promoted)
+  local due = call('ZRANGEBYSCORE', P .. key, '-inf', clock.nowText, 'LIMIT', 0, K.MAX_PROMOTED)
   local found = record.bySeqs(record.seqsOf(due))
   for i = 1, #due do
     if found[i] and found[i].place == 'w' then work.touch(found[i]) else work.drop(key, due[i]) end

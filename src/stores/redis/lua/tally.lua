@@ -29,6 +29,18 @@ tally = {
     return heap
   end,
 
+  -- What is gathered from here on is added after all that was gathered before.
+  part = function()
+    tally.heaps, tally.latest = {}, false
+  end,
+
+  -- A failure of this group that leaves a retry.
+  retry = function(heap, group)
+    heap.retries, heap.groups = heap.retries + 1, heap.groups or {}
+    local ends = heap.groups[group] or { failures = 0, retries = 0, interruptions = 0 }
+    heap.groups[group], ends.retries = ends, ends.retries + 1
+  end,
+
   clear = function()
     tally.heaps, tally.order, tally.latest, tally.kept = {}, {}, false, false
   end,
@@ -161,7 +173,7 @@ tally = {
   -- A cell that is not there yet: whether there is room for it. It stands in the indexes first.
   enter = function(cell, day)
     local isWhole = cell.name == 'q'
-    if not isWhole and call('ZCOUNT', P .. 'cells:' .. cell.queue, day, day) >= EVERYDAY.MAX_CELLS then return false end
+    if not isWhole and call('ZCOUNT', P .. 'cells:' .. cell.queue, day, day) >= FASTPATH.MAX_CELLS then return false end
     local member = day .. '\31' .. cell.name
     write('ZADD', P .. 'cells:' .. cell.queue, day, member)
     write('ZADD', P .. 'buckets:' .. cell.queue, day, member)
@@ -181,7 +193,7 @@ tally = {
     end
     for queue, sums in pairs(ends) do
       for i = 1, 2 do
-        local span = EVERYDAY.SPANS[i]
+        local span = FASTPATH.SPANS[i]
         local cell = math.floor(now / span.ms)
         local page = math.floor(cell / span.cells)
         list[#list + 1] = {
