@@ -3,13 +3,14 @@
 --
 -- Records stay text: <place><seq> <createdAt> <queue> { \31 name=value } { \31+row } \31:<checksum><data>.
 --
--- This runs in every call, so a function that few calls need is made inside the one that needs it.
+-- All of this is set up in every call, so functions and tables are few, and lists are not asked for their length in loops.
 
 local batch
 batch = {
   now = 0, nowText = '', clockField = false, hooks = false, -- the clock's field to write; the queues that have webhooks
   counter = '', first = 0, last = 0, -- a counter as it was read, and as it will be
-  records = {}, seqs = {}, queues = {}, indexes = {}, events = {}, pieces = {},
+  count = 0, records = {}, seqs = {}, -- of jobs: their records, each after its id, and their seqs
+  queues = {}, indexes = {}, events = {}, group = false, pieces = false, fifos = {},
 
   -- Reads the clock and a counter. Returns whether the store is in order and its time goes on as usual.
   start = function(counter)
@@ -33,11 +34,12 @@ batch = {
 
   -- ── queues ──
 
-  -- A queue of this call. `line`: the jobs that this call brings into line; `pushed`, `popped`: seqs of its fifo.
+  -- A queue of this call: `line` are the jobs that it brings into line, `popped` seqs of the fifo that are claimed; `done`
+  -- and `running` what enters those indexes, each member after its score, and `left` what leaves running.
   queue = function(name)
     local queue = batch.queues[name]
     if not queue then
-      queue = { name = name, running = batch.index('running:' .. name), line = {}, pushed = {}, popped = {}, settings = false }
+      queue = { name = name, settings = false, line = {}, popped = {}, done = {}, running = {}, left = {} }
       batch.queues[name], batch.queues[#batch.queues + 1] = queue, queue
     end
     return queue
@@ -45,11 +47,12 @@ batch = {
 
   settings = function(queue)
     if queue.settings then return queue.settings end
-    local settings = FASTPATH
     local own, shared = unpack(call('HMGET', P .. 'records:queue', queue.name, '*'))
-    for _, stored in ipairs({ shared or '', own or '' }) do
-      local value = stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')
-      if value then settings = setmetatable(cjson.decode(value), { __index = settings }) end
+    local settings = FASTPATH
+    for i = 1, 2 do
+      local stored = i == 1 and shared or i == 2 and own
+      local value = stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'))
+      if value then settings = setmetatable(value, { __index = settings }) end
     end
     queue.settings = settings
     return settings
@@ -212,11 +215,11 @@ batch = {
   -- ── what will be written. Of several records of one job the last counts ──
 
   record = function(id, text, seq)
-    local records, seqs, n = batch.records, batch.seqs, #batch.records
-    records[n + 1], records[n + 2], seqs[#seqs + 1] = id, text, seq
+    local records, n = batch.records, batch.count + 1
+    records[2 * n - 1], records[2 * n], batch.seqs[n], batch.count = id, text, seq, n
   end,
 
-  -- The members that enter a sorted set, each after its score, and those that leave it.
+  -- What enters and leaves any other sorted set.
   index = function(key)
     local index = batch.indexes[key]
     if not index then
@@ -244,58 +247,66 @@ batch = {
   end,
 
   emit = function(event, state, queue, id)
-    local events = batch.events
-    local group = events[#events]
+    local group = batch.group
     if not group or group[1] ~= event or group[3] ~= queue then
       group = { event, state, queue }
-      events[#events + 1] = group
+      batch.group, batch.events[#batch.events + 1] = group, group
     end
     group[#group + 1] = id
+    return group
   end,
 
   -- ── writing ──
 
   -- What the next call must know to repair this one, should it be aborted: see work.log.
   log = function()
-    local lines = { batch.counter == 'seq' and ('%d-%d'):format(batch.first + 1, batch.last) or table.concat(batch.seqs, ' ') }
-    for i = 1, #batch.queues do
-      local queue = batch.queues[i]
-      if #queue.popped > 0 then lines[#lines + 1] = 'fifo:' .. queue.name .. '\31' .. table.concat(queue.popped, '\31') end
+    local queues, indexes = batch.queues, batch.indexes
+    local lines = { batch.pieces and ('%d-%d'):format(batch.first + 1, batch.last) or table.concat(batch.seqs, ' ') }
+    for i = 1, #queues do
+      local queue = queues[i]
+      if queue.popped[1] then lines[#lines + 1] = 'fifo:' .. queue.name .. '\31' .. table.concat(queue.popped, '\31') end
+      if queue.left[1] then lines[#lines + 1] = 'running:' .. queue.name .. '\31' .. table.concat(queue.left, '\31') end
     end
-    for i = 1, #batch.indexes do
-      local index = batch.indexes[i]
-      if #index.members > 0 then lines[#lines + 1] = index.key .. '\31' .. table.concat(index.members, '\31') end
+    for i = 1, #indexes do
+      if indexes[i].members[1] then lines[#lines + 1] = indexes[i].key .. '\31' .. table.concat(indexes[i].members, '\31') end
     end
-    return table.concat(lines, '\30')
+    return table.concat(lines, '\30') .. (lines[2] and '' or '\30')
   end,
 
-  writeMany = function(command, key, list)
+  write = function(command, key, list)
     local STEP, n = FASTPATH.MAX_ARGUMENTS, #list
+    if n <= STEP then return n > 0 and write(command, P .. key, unpack(list)) end
     for from = 1, n, STEP do write(command, P .. key, unpack(list, from, math.min(from + STEP - 1, n))) end
   end,
 
   -- `statistics` are those of the call, if it has any: their cells are written with the records.
   flush = function(statistics)
-    local clockField, indexes, queues, records, writeMany = batch.clockField, batch.indexes, batch.queues, batch.records, batch.writeMany
-    if #records == 0 then return clockField and write('HSET', P, clockField, batch.nowText) end
+    local clockField, indexes, queues, records, writeAll = batch.clockField, batch.indexes, batch.queues, batch.records, batch.write
+    if batch.count == 0 then return clockField and write('HSET', P, clockField, batch.nowText) end
     if batch.last ~= batch.first then
       write('HSET', P, 'open', batch.log(), batch.counter, ('%d'):format(batch.last))
     else
       write('HSET', P, 'open', batch.log())
     end
-    for i = 1, #batch.pieces do
+    for i = 1, batch.pieces and #batch.pieces or 0 do
       local piece = batch.pieces[i]
       write('HSET', P .. 's:' .. piece.number, unpack(piece))
       write('ZADD', P .. 's', piece.number, piece.number)
     end
     if statistics then statistics.flush(records, batch.now) end
     write('HSET', P .. 'j', unpack(records)) -- in one, so that all of it is done or none
+    for i = 1, #batch.fifos do write('RPUSH', P .. 'fifo:' .. batch.fifos[i].name, unpack(batch.fifos[i].pushed)) end
     for i = 1, #queues do
-      writeMany('RPUSH', 'fifo:' .. queues[i].name, queues[i].pushed)
-      if #queues[i].popped > 0 then write('LTRIM', P .. 'fifo:' .. queues[i].name, #queues[i].popped, -1) end
+      local queue = queues[i]
+      if queue.popped[1] then write('LTRIM', P .. 'fifo:' .. queue.name, #queue.popped, -1) end
+      if queue.done[1] then write('ZADD', P .. 'done:' .. queue.name, unpack(queue.done)) end
+      if queue.running[1] then write('ZADD', P .. 'running:' .. queue.name, unpack(queue.running)) end
     end
-    for i = 1, #indexes do writeMany('ZADD', indexes[i].key, indexes[i].entries) end
-    for i = 1, #indexes do writeMany('ZREM', indexes[i].key, indexes[i].members) end
+    for i = 1, #indexes do writeAll('ZADD', indexes[i].key, indexes[i].entries) end
+    for i = 1, #queues do
+      if queues[i].left[1] then write('ZREM', P .. 'running:' .. queues[i].name, unpack(queues[i].left)) end
+    end
+    for i = 1, #indexes do writeAll('ZREM', indexes[i].key, indexes[i].members) end
     if clockField then write('HSET', P, 'open', '', clockField, batch.nowText) else write('HSET', P, 'open', '') end
     batch.publish()
   end,
