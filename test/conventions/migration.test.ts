@@ -8,7 +8,7 @@ import { MOVED_TABLES } from '../../src/stores/sqlite/tables/migration-rows.ts';
 
 const texts = (folder: string, end: string): string => {
   const from = new URL(`../../src/stores/${folder}/`, import.meta.url);
-  const names = readdirSync(from).filter((name) => name.endsWith(end));
+  const names = readdirSync(from, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(end));
   return names.map((name) => readFileSync(new URL(name, from), 'utf8')).join('\n');
 };
 

@@ -19,7 +19,7 @@ import { LIMIT_SCENARIOS } from './abort-limits.ts';
 import { SCENARIOS, type Scenario } from './abort-scenarios.ts';
 import { findInconsistencies } from './redis-keys.ts';
 
-const WRITE = 'local function write(...)\n  return call(...)\nend';
+const WRITE = 'local function write(...)\nreturn call(...)\nend';
 const CASES = [...SCENARIOS, ...LIMIT_SCENARIOS].map((scenario) => ({
   title: [scenario.name, scenario.which].filter(Boolean).join(', '),
   scenario,

@@ -1,5 +1,5 @@
 /**
- * Checks every key of a Redis namespace and returns the inconsistencies as text. src/stores/redis/lua/prelude.lua describes
+ * Checks every key of a Redis namespace and returns the inconsistencies as text. src/stores/redis/lua/lib/base.lua describes
  * the keys. The job records are authoritative; the other keys must follow from them.
  */
 import type { Job } from '../../src/core/job/job.ts';

@@ -2,8 +2,6 @@
 const memory = ['test/contract/memory.test.ts', 'test/model/memory.test.ts'];
 const sqlite = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
-const prelude = 'src/stores/redis/lua/prelude.lua';
-
 export const clock = [
   {
     name: 'clock: a changed rate limit starts no job until the old limit allows it',
@@ -21,15 +19,15 @@ export const clock = [
   },
   {
     name: 'redis: a changed rate limit starts no job until the old limit allows it',
-    file: prelude,
-    find: "write('HDEL', P .. 'rates', queue) end\n    if rate then",
-    replace: "write('HDEL', P .. 'rates', queue) end\n    if false then",
+    file: 'src/stores/redis/lua/lib/limits/limit-changes.lua',
+    find: "write('HDEL', P .. 'rates', queue) end\n  if rate then",
+    replace: "write('HDEL', P .. 'rates', queue) end\n  if false then",
     suites: redis,
   },
   {
     name: 'redis: a rate limit blocks jobs after a backward clock step',
-    file: prelude,
-    find: '  throttles.fitRates()\n',
+    file: 'src/stores/redis/lua/lib/lifecycle/clock-step.lua',
+    find: '  rates.fitRates()\n',
     replace: '',
     suites: redis,
   },
@@ -77,21 +75,21 @@ export const clock = [
   },
   {
     name: 'redis: retries are not re-based after a backward clock step',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/lifecycle/clock-step.lua',
     find: 'local delayMs = tonumber(job.fields.delayMs) or (not job.fields.runAt and 0)',
     replace: 'local delayMs = not job.fields.runAt and 0',
     suites: redis,
   },
   {
     name: 'redis: a job that was due before a backward clock step starts after it',
-    file: prelude,
-    find: "(place == 'w' and runAt > clock.now and runAt <= clock.high)",
+    file: 'src/stores/redis/lua/lib/lifecycle/clock-step.lua',
+    find: "(place == 'w' and runAt > context.now and runAt <= context.high)",
     replace: 'false',
     suites: redis,
   },
   {
     name: 'redis: only the first pieces of jobs are re-based after a backward clock step',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/lifecycle/clock-step.lua',
     find: 'if #pieces < most then',
     replace: 'if #pieces <= most then',
     suites: ['test/contract/redis.test.ts'],

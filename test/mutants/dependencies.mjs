@@ -4,8 +4,6 @@ const sqlite = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
 const rules = 'src/core/lifecycle/dependencies.ts';
 const operations = 'src/core/operations/dependents.ts';
-const prelude = 'src/stores/redis/lua/prelude.lua';
-
 export const dependencies = [
   {
     name: 'dependencies: a job is released before its last parent is done',
@@ -72,51 +70,51 @@ export const dependencies = [
   },
   {
     name: 'redis: the fast path does not release dependents',
-    file: 'src/stores/redis/lua/swift.lua',
+    file: 'src/stores/redis/lua/lib/swift.lua',
     find: "local SETTLED = KNOWN .. 'parents",
     replace: "local SETTLED = CLAIMED .. 'parents",
     suites: redis,
   },
   {
     name: 'redis: a released child emits no event',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/lifecycle/dependencies.lua',
     find: "return false, child.place == 'w' and 'unblocked' or nil",
     replace: 'return false',
     suites: redis,
   },
   {
     name: 'redis: the wait of a job includes the time it was blocked by other jobs',
-    file: prelude,
-    find: "if wasBlocked and job.place == 'w' then job.fields.freedAt = clock.nowText end",
+    file: 'src/stores/redis/lua/lib/lifecycle/lifecycle.lua',
+    find: "if wasBlocked and job.place == 'w' then job.fields.freedAt = context.nowText end",
     replace: '',
     suites: redis,
   },
   {
     name: 'redis: the wait of a job counts from a past run time it was moved to',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/lifecycle/lifecycle.lua',
     find: 'if dueAt > record.readySince(job) then job.fields.freedAt = text(dueAt) end',
     replace: '',
     suites: redis,
   },
   {
     name: 'redis: the wait of a large job includes the time it was blocked by other jobs',
-    file: prelude,
-    find: 'clock.now - record.readySince(first) >= K.PATIENCE_MS',
-    replace: 'clock.now - record.runAt(first) >= K.PATIENCE_MS',
+    file: 'src/stores/redis/lua/lib/limits/parking.lua',
+    find: 'context.now - record.readySince(first) >= K.PATIENCE_MS',
+    replace: 'context.now - record.runAtOf(first) >= K.PATIENCE_MS',
     suites: redis,
   },
   {
     name: 'redis: a requeued parent still counts as failed',
-    file: prelude,
-    find: 'if wasBad then edges.count(child, 0, 0, -1) end',
+    file: 'src/stores/redis/lua/lib/lifecycle/dependencies.lua',
+    find: 'if wasBad then dependencies.addCounts(child, 0, 0, -1) end',
     replace: '',
     suites: redis,
   },
   {
     name: 'redis: a deleted child still counts as a dependent',
-    file: prelude,
-    find: "and edges.has('wait:' .. parentHex, hex) then edges.countDependents(parent, -1) end",
-    replace: 'and not hex then edges.countDependents(parent, -1) end',
+    file: 'src/stores/redis/lua/lib/lifecycle/dependencies.lua',
+    find: "and edges.has('wait:' .. parentHex, hex) then dependencies.countDependents(parent, -1) end",
+    replace: 'and not hex then dependencies.countDependents(parent, -1) end',
     suites: redis,
   },
 ];

@@ -6,7 +6,7 @@ const answers = ['src/stores/redis/client/problem.test.ts'];
 export const failover = [
   {
     name: 'failover: a promoted server gives lost tokens again',
-    file: redis('lua/reign.lua'),
+    file: 'src/stores/redis/lua/operations/reign.lua',
     find: 'floor = reign * 4194304',
     replace: 'floor = 0',
     suites: lost,

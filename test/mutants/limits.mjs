@@ -4,8 +4,6 @@ const sqlite = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
 const rules = 'src/core/limits/coalesce.ts';
 const operations = 'src/core/operations/coalescing.ts';
-const prelude = 'src/stores/redis/lua/prelude.lua';
-
 const needs = 'src/core/operations/resources.ts';
 
 export const limits = [
@@ -46,16 +44,16 @@ export const limits = [
   },
   {
     name: 'redis: a coalesced job does not unpark the next',
-    file: 'src/stores/redis/lua/claim.lua',
+    file: 'src/stores/redis/lua/operations/claim.lua',
     find: "if needs == '' and not isFolded then return false end",
     replace: "if needs == '' then return isFolded end",
     suites: redis,
   },
   {
     name: 'redis: a job that is parked under a throttle does not unpark the next',
-    file: 'src/stores/redis/lua/claim.lua',
-    find: 'return throttles.passOn(job) or hasLeftRoom',
-    replace: 'return throttles.passOn(job)',
+    file: 'src/stores/redis/lua/operations/claim.lua',
+    find: "return require('parking').unparkBehind(job) or hasLeftRoom",
+    replace: "return require('parking').unparkBehind(job)",
     and: { find: 'local hasLeftRoom = isThrottled and', replace: 'local hasLeftRoom = false and' },
     suites: redis,
   },
@@ -68,9 +66,9 @@ export const limits = [
   },
   {
     name: 'redis: of many different needs the last are never tried',
-    file: prelude,
-    find: 'local from = math.floor(clock.now / K.LOOK_MS)',
-    replace: 'local from = 0 * math.floor(clock.now / K.LOOK_MS)',
+    file: 'src/stores/redis/lua/lib/limits/parking.lua',
+    find: 'local from = math.floor(context.now / K.LOOK_MS)',
+    replace: 'local from = 0 * math.floor(context.now / K.LOOK_MS)',
     suites: redis,
   },
   {
@@ -89,7 +87,7 @@ export const limits = [
   },
   {
     name: 'redis: a claimed job uses no capacity of its worker',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/limits/resources.lua',
     find: 'room[unit] = (room[unit] or 0) - count end',
     replace: 'room[unit] = (room[unit] or 0) - 0 * count end',
     suites: redis,
@@ -138,14 +136,14 @@ export const limits = [
   },
   {
     name: 'redis: dependents of a coalesced job are not released',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/limits/coalescing.lua',
     find: 'if hasDependents then table.insert(leader.followers',
     replace: 'if not hasDependents then table.insert(leader.followers',
     suites: redis,
   },
   {
     name: 'redis: the number of coalesced jobs outlives the attempt',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/lifecycle/lifecycle.lua',
     find: "if job.place ~= 'd' then fields.folded = nil end",
     replace: "if job.place == 'x' then fields.folded = nil end",
     suites: redis,

@@ -9,14 +9,14 @@ export const settings = [
   },
   {
     name: 'settings of every queue: the fast path ignores them',
-    file: 'src/stores/redis/lua/everyday.lua',
+    file: 'src/stores/redis/lua/lib/everyday.lua',
     find: 'return over(own, over(shared, EVERYDAY))',
     replace: 'return over(own, EVERYDAY)',
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
   },
   {
     name: 'settings of every queue: parked jobs do not return after a change',
-    file: 'src/stores/redis/lua/prelude.lua',
+    file: 'src/stores/redis/lua/lib/limits/limit-changes.lua',
     find: "if kind == 'queue' and key == '*' then",
     replace: "if kind == 'queue' and key == '-' then",
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],

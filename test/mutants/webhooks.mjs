@@ -1,8 +1,6 @@
 /** Seeded bugs of webhooks, in the core and in the Lua of the Redis store. */
 const memory = ['test/contract/memory.test.ts', 'test/model/memory.test.ts'];
 const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
-const prelude = 'src/stores/redis/lua/prelude.lua';
-
 export const webhooks = [
   {
     name: 'webhooks: the end of a job is sent only if it has dependents',
@@ -85,51 +83,51 @@ export const webhooks = [
   },
   {
     name: 'redis: a webhook call behind a cancelled or deleted one overtakes earlier calls',
-    file: prelude,
-    find: '        edges.waitFor(child, edges.join(child, { front }))\n',
-    replace: "        life.wait(child)\n        life.apply(child, 'unblocked', {})\n",
+    file: 'src/stores/redis/lua/lib/webhooks/webhook-order.lua',
+    find: '      dependencies.waitFor(child, dependencies.withParents(child, { front }))\n',
+    replace: "      lifecycle.wait(child)\n      lifecycle.apply(child, 'unblocked', {})\n",
     suites: redis,
   },
   {
     name: 'redis: a webhook call added after the last one was cancelled or deleted overtakes waiting calls',
-    file: prelude,
-    find: '    if not keys.holder(address) then outbox.takeKey(address, front.id) end\n',
+    file: 'src/stores/redis/lua/lib/webhooks/webhook-order.lua',
+    find: '  if not uniqueKeys.holder(address) then webhookOrder.handKeyTo(address, front.id) end\n',
     replace: '',
     suites: redis,
   },
   {
     name: 'redis: a delete of several jobs uses outdated webhook calls',
-    file: prelude,
-    find: "    local seqs = edges.members('up:' .. hex)\n",
-    replace: "    local seqs = record.seqsOf(call('ZRANGE', P .. 'up:' .. hex, 0, -1))\n",
+    file: 'src/stores/redis/lua/lib/lifecycle/dependencies.lua',
+    find: "  local seqs = edges.members('up:' .. hex)\n",
+    replace: "  local seqs = record.seqsOf(call('ZRANGE', P .. 'up:' .. hex, 0, -1))\n",
     suites: redis,
   },
   {
     name: 'redis: the fast path of a settlement ignores the webhooks of a queue',
-    file: 'src/stores/redis/lua/swift.lua',
+    file: 'src/stores/redis/lua/lib/swift.lua',
     find: 'or (swift.hooked and swift.isHooked(queue)) then return false end',
     replace: 'then return false end',
     suites: redis,
   },
   {
     name: 'redis: the webhooks of one queue replace those of another',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/webhooks/webhook-queues.lua',
     find: 'names = isHooked and names .. queue',
     replace: "names = isHooked and ' ' .. queue",
     suites: redis,
   },
   {
     name: 'redis: an operation does not see the webhook calls that it added',
-    file: prelude,
+    file: 'src/stores/redis/lua/lib/record.lua',
     find: 'for i = 1, births and n or 0 do ids[i] =',
     replace: 'for i = 1, births and 0 or 0 do ids[i] =',
     suites: redis,
   },
   {
     name: 'redis: a queued webhook call does not take over the key',
-    file: prelude,
-    find: '    outbox.takeKey(address, id)\n    rare.register',
-    replace: '    keys.take(new)\n    rare.register',
+    file: 'src/stores/redis/lua/lib/webhooks/outbox.lua',
+    find: '  webhookOrder.handKeyTo(address, id)\n  indexes.registerQueue',
+    replace: '  uniqueKeys.takeKey(new)\n  indexes.registerQueue',
     suites: redis,
   },
   {

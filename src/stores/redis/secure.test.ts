@@ -1,10 +1,11 @@
 /** TLS with certificates made on the spot, and a user with the rights that docs/redis.md grants and no others. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ask, describeWithRedis, findPort, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
+import { luaPaths, luaText } from './calls/lua-files.ts';
 import { openRedisStore, type RedisStore } from './open-redis-store.ts';
 
 const DOCUMENT = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8');
@@ -63,8 +64,7 @@ describeWithRedis('a Sentinel that asks for a login', () => {
 
 describe('the rights in the document', () => {
   it('are those of the commands that the scripts call and the client sends, each of them', () => {
-    const lua = new URL('./lua/', import.meta.url);
-    const texts = readdirSync(lua).map((name) => readFileSync(new URL(name, lua), 'utf8'));
+    const texts = luaPaths().map(luaText);
     const calls = /(?:call|write|writeMany)\(\s*'([A-Z]+)'/g;
     const called = texts.flatMap((text) => [...text.matchAll(calls)].map(([, name = '']) => name.toLowerCase()));
     const sent = ['eval', 'evalsha', 'config|get', 'ping', 'hello', 'wait', 'subscribe', 'unsubscribe'];

@@ -23,10 +23,7 @@ import {
 import { SPAN_NAMES, SPANS } from '../../../core/statistics/series.ts';
 import { MAX_CELLS } from '../../../core/statistics/statistics.ts';
 import { DEFAULT_PROGRESS_STEP } from '../../../core/webhooks/webhook.ts';
-import { EVENT_LETTERS, SPAN_LETTERS } from '../encoding/layout.ts';
-
-/** Jobs that one claim moves from those that wait for their time to the ready ones. */
-const MAX_PROMOTED = 5_000;
+import { EVENT_LETTERS, PLACES, SPAN_LETTERS } from '../encoding/layout.ts';
 
 /** From the twelfth crash on the delay no longer grows. */
 const CRASH_DELAYS = Array.from({ length: 12 }, (_, index) => crashDelayMs(index + 1));
@@ -61,58 +58,76 @@ const LUA_SPANS = SPAN_NAMES.map((span) => {
   return { letter: SPAN_LETTERS[span], ms, cells, slots };
 });
 
-export function constantsText(): string {
-  const defaults = Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]]));
-  const values = {
-    EVENT: EVENT_LETTERS,
-    GAP_MS,
-    CLAMP_MS,
-    MAX_HISTORY,
-    MAX_LATE_ROWS,
-    MAX_NOTE_LENGTH,
-    MAX_OVERTAKEN: MAX_EXPIRED,
-    MAX_PARKED,
-    MAX_PROMOTED,
-    REBASED_PIECES: Math.ceil(MAX_REBASED / FAST_PATH.PIECE),
-    MAX_FOLDED: MAX_COALESCED,
-    PATIENCE_MS,
-    LOOK_MS: NEEDS_ROTATION_MS,
-    MOST_NEEDS: MAX_NEEDS,
-    DRAFT_LIFE_MS: DRAFT_TTL_MS,
-    WORKER_MEMORY_MS: WORKER_TTL_MS,
-    STRANGER_MEMORY_MS: UNREGISTERED_WORKER_TTL_MS,
-    // What is said to expire is looked at so much later.
-    STRANGER_EXPIRY_MS: UNREGISTERED_WORKER_TTL_MS - WORKER_TTL_MS,
-    MAX_PARENTS,
-    MAX_DEPENDENTS,
-    MAX_WALKED,
-    MOST_LOOKED_AT: MAX_PRUNABLE_SCAN,
-    RESULT_PRUNED,
-    HOOK_EVERY: DEFAULT_PROGRESS_STEP,
-  };
+const MAX_ARGUMENTS = 4_000;
+/** Jobs that one claim moves from those that wait for their time to the ready ones. */
+const MAX_PROMOTED = 5_000;
+/** Seqs in one piece of the index by insertion. */
+const SEQS_PER_PIECE = 64;
+
+const VALUES = {
+  EVENT: EVENT_LETTERS,
+  GAP_MS,
+  CLAMP_MS,
+  MAX_HISTORY,
+  MAX_LATE_ROWS,
+  MAX_NOTE_LENGTH,
+  MAX_OVERTAKEN: MAX_EXPIRED,
+  MAX_PARKED,
+  MAX_PROMOTED,
+  REBASED_PIECES: Math.ceil(MAX_REBASED / SEQS_PER_PIECE),
+  MAX_FOLDED: MAX_COALESCED,
+  PATIENCE_MS,
+  LOOK_MS: NEEDS_ROTATION_MS,
+  MOST_NEEDS: MAX_NEEDS,
+  DRAFT_LIFE_MS: DRAFT_TTL_MS,
+  WORKER_MEMORY_MS: WORKER_TTL_MS,
+  STRANGER_MEMORY_MS: UNREGISTERED_WORKER_TTL_MS,
+  // What is said to expire is looked at so much later.
+  STRANGER_EXPIRY_MS: UNREGISTERED_WORKER_TTL_MS - WORKER_TTL_MS,
+  MAX_PARENTS,
+  MAX_DEPENDENTS,
+  MAX_WALKED,
+  MAX_NAMED: 10,
+  MOST_LOOKED_AT: MAX_PRUNABLE_SCAN,
+  RESULT_PRUNED,
+  HOOK_EVERY: DEFAULT_PROGRESS_STEP,
+  SEQS_PER_PIECE,
+  MAX_ARGUMENTS,
+};
+
+/** Made when they are needed: the text runs in every call. */
+const TABLES = {
+  defaults: Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]])),
+  spans: LUA_SPANS,
+  workEvents: Object.fromEntries(WORK_EVENTS.map((type) => [type, true])),
+  crashDelays: CRASH_DELAYS,
+};
+
+/** The constants that a text uses, as `K.NAME`, and STATE, the state of a job by the first letter of its record. */
+export function constantsText(text: string): string {
+  const used = Object.entries(VALUES).filter(([name]) => new RegExp(`\\bK\\.${name}\\b`).test(text));
+  const tables = Object.entries(TABLES).filter(([name]) => text.includes(`K.${name}()`));
   return [
-    `local K = ${luaLiteral(values)}`,
-    `function K.defaults() return ${luaLiteral(defaults)} end`,
-    `function K.spans() return ${luaLiteral(LUA_SPANS)} end`,
-    `function K.workEvents() return ${luaLiteral(Object.fromEntries(WORK_EVENTS.map((type) => [type, true])))} end`,
-    `function K.crashDelays() return ${luaLiteral(CRASH_DELAYS)} end\n`,
-  ].join('\n');
+    `local STATE = ${luaLiteral(PLACES)}\n`,
+    `local K = ${luaLiteral(Object.fromEntries(used))}\n`,
+    ...tables.map(([name, value]) => `function K.${name}() return ${luaLiteral(value)} end\n`),
+  ].join('');
 }
 
-/** `MAX_JOBS`: of one call. `PIECE`: seqs in one piece of the index by insertion. */
-const FAST_PATH = { MAX_JOBS: 1_000, PIECE: 64, MAX_ARGUMENTS: 4_000, MAX_PROMOTED, MAX_TIME: 1e13 };
+/** What the fast path (lua/lib/fastpath.lua) and lua/lib/tally.lua need. `MAX_JOBS`: of one call. `MAX_TIME`: any clock. */
+const FAST_PATH_VALUES = {
+  MAX_JOBS: 1_000,
+  MAX_TIME: 1e13,
+  ...{ GAP_MS, MAX_HISTORY, MAX_NOTE_LENGTH, MAX_CELLS, MAX_ARGUMENTS, MAX_PROMOTED, SEQS_PER_PIECE },
+  SPANS: LUA_SPANS,
+  EVENT: (({ claimed, completed, failed, retried }) => ({ claimed, completed, failed, retried }))(EVENT_LETTERS),
+};
 
-/** Constants of the fast path and of lua/tally.lua, which run before those of the general path are made. */
-export function fastPathConstants(): string {
+/** Constants that are made before the fast path runs, and defaults of the settings that it knows. */
+export function fastPathConstants(text: string): string {
   const { state, priority, leaseMs, retries, onLost, lostGraceMs } = DEFAULT_SETTINGS;
-  const { claimed, completed, failed, retried } = EVENT_LETTERS;
-  const values = {
-    ...{ state, priority, leaseMs, retries, onLost, lostGraceMs },
-    ...FAST_PATH,
-    ...{ GAP_MS, MAX_HISTORY, MAX_NOTE_LENGTH, MAX_CELLS },
-    SPANS: LUA_SPANS,
-    EVENT: { claimed, completed, failed, retried },
-  };
+  const used = Object.entries(FAST_PATH_VALUES).filter(([name]) => text.includes(`FASTPATH.${name}`));
+  const values = { state, priority, leaseMs, retries, onLost, lostGraceMs, ...Object.fromEntries(used) };
   return `local FASTPATH = ${luaLiteral(values)}\n`;
 }
 

@@ -1,32 +1,70 @@
-import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect, test } from 'vitest';
+import { luaPaths, luaText, Modules, moduleText, namedModules, variableOf } from './lua-files.ts';
 import { CHANGING_SCRIPTS, LOOKING_SCRIPTS, scriptText } from './scripts.ts';
 
-const files = readdirSync(new URL('../lua', import.meta.url)).map((name) => name.replace(/\.lua$/, ''));
 const names = [...CHANGING_SCRIPTS, ...LOOKING_SCRIPTS];
-
-test('There is one file an operation, and none besides but what stands before all of them.', () => {
-  expect(names.filter((name) => name !== 'settle-claim').sort()).toEqual(
-    files
-      .filter((name) => !['ground', 'reign', 'tally', 'batch', 'fastpath', 'prelude'].includes(name))
-      .sort(),
-  );
-});
-
-test.each(names)('%s is constants, prelude and its own file, and the same every time', (name) => {
-  const text = scriptText(name);
-  expect(text).toContain('-- prelude:');
-  expect(text).toContain(`-- ${name === 'settle-claim' ? 'settle' : name}:`);
-  expect(scriptText(name)).toBe(text);
-});
-
 const CHANGING = /call\('(HSET|HDEL|HINCRBY|ZADD|ZREM|RPUSH|LPUSH|LPOP|LTRIM|LREM|SADD|SREM|SET|DEL|UNLINK|EXPIRE)'/;
+
+const namesIn = (folder: string) =>
+  luaPaths()
+    .filter((path) => path.startsWith(`${folder}/`))
+    .map((path) => basename(path, '.lua'))
+    .sort();
+
+test('There is one file per operation in operations, and one per read in reads.', () => {
+  const changing = CHANGING_SCRIPTS.filter((name) => name !== 'settle-claim');
+  expect(namesIn('operations')).toEqual([...changing, 'reign'].sort());
+  expect(namesIn('reads')).toEqual([...LOOKING_SCRIPTS].sort());
+});
+
+test.each(names)('%s is the same text every time, without comments', (name) => {
+  expect(scriptText(name)).toBe(scriptText(name));
+  expect(scriptText(name)).not.toMatch(/^\s*--/m);
+});
 
 test('Every write goes through the function that a test can stop.', () => {
   for (const name of names) expect(scriptText(name)).not.toMatch(CHANGING);
 });
 
 test.each(LOOKING_SCRIPTS)('%s writes nothing', (name) => {
-  const own = scriptText(name).split('-- Two operations in one call')[1] ?? '';
-  expect(own).not.toMatch(/\bwrite\(|work\.flush|begin\(\)/);
+  expect(luaText(`reads/${name}.lua`)).not.toMatch(/\bwrite\(|unitOfWork\.|operation\./);
+});
+
+/** The text of a file without its comments; and without strings, if only names count. */
+const codeOf = (text: string) => text.replace(/--.*/g, '');
+const withoutStrings = (code: string) => code.replace(/'[^'\n]*'/g, "''");
+
+const required = (text: string) => [...codeOf(text).matchAll(/\brequire\('([\w-]+)'\)/g)].map(([, name = '']) => name);
+const onDemand = new Set(luaPaths().flatMap((path) => required(luaText(path))));
+const tables = namesIn('lib').filter((name) => name === 'tally' || /^return /m.test(moduleText(name)));
+
+/** The modules to which a text refers by their variable. */
+function usedIn(text: string): readonly string[] {
+  const code = withoutStrings(codeOf(text));
+  const found = tables.filter(
+    (name) => new RegExp(`(?<![\\w.])${variableOf(name)}\\.`).test(code) && !onDemand.has(name),
+  );
+  return /(?<![\w.:])(?:text|number|orNil)\(/.test(code) ? [...found, 'values'] : found;
+}
+
+const checked = luaPaths().filter((path) => !/\/(?:tally|values)\.lua$/.test(path));
+
+test.each(checked)('%s names the modules that it uses, and no others', (path) => {
+  const text = luaText(path);
+  const own = path.startsWith('lib/') ? basename(path, '.lua') : '';
+  expect([...namedModules(text, 'uses')].sort()).toEqual(
+    usedIn(text)
+      .filter((name) => name !== own)
+      .sort(),
+  );
+  expect([...namedModules(text, 'on demand')].sort()).toEqual([...new Set(required(text))].sort());
+});
+
+test('A module is joined once, after those that it uses.', () => {
+  const modules = new Modules().add('-- uses: lifecycle, clock\n-- uses: lifecycle');
+  const used = [...modules.used];
+  expect(used.indexOf('clock')).toBeGreaterThan(used.indexOf('context'));
+  expect([...modules.onDemand]).toContain('outbox');
+  expect(() => new Modules().add('-- uses: no-such-module')).toThrow('no Lua module is named no-such-module');
 });

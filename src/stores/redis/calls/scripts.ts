@@ -1,11 +1,11 @@
 /**
- * The scripts: the ground, what is counted, for some the fast path, constants, `lua/prelude.lua`, then one file an operation.
- * There is no include and nothing else is put together, so what stands in the files is what runs.
+ * The scripts. Each is the base, for some the fast path, the constants and modules that it uses, and one file of
+ * `lua/operations` or `lua/reads`.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
 import { constantsText, fastPathConstants } from './constants.ts';
+import { luaText, Modules, modulesText, moduleText, withoutComments } from './lua-files.ts';
 
 export const CHANGING_SCRIPTS = [
   'add',
@@ -61,8 +61,8 @@ export interface Script {
   readonly isLook: boolean;
 }
 
-/** How an operation tries the fast path (lua/fastpath.lua) before the library of the general path is set up. */
-const FAST_PATH: Partial<Record<ScriptName, string>> = {
+/** How an operation tries the fast path (lua/lib/fastpath.lua), before any other module is set up. */
+const FAST_PATHS: Partial<Record<ScriptName, string>> = {
   add: 'local answer = fastpath.add() if answer then return answer end\n',
   heartbeat: 'local answer = fastpath.heartbeat() if answer then return answer end\n',
   settle: 'local answer = fastpath.run(2, #args) if answer then return answer end\n',
@@ -76,26 +76,31 @@ const FAST_PATH: Partial<Record<ScriptName, string>> = {
 
 const BARRED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
 
-/** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
+/** The whole text of a script, as the server gets it: the base, its fast path, the modules that it uses, the operation. */
 export function scriptText(name: ScriptName): string {
-  const settleThenClaim = () =>
-    `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
-  const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
-  const before = isLook(name) ? '' : `${fastPathConstants()}${beforeLibrary(name)}`;
-  const guard = BARRED.includes(name) ? 'local no = barred() if no then return no end\n' : '';
-  return `${fileText('ground')}${before}${constantsText()}${fileText('prelude')}${guard}${operation}`;
+  const operation = operationText(name);
+  const modules = new Modules().add(operation);
+  const fastPath = FAST_PATHS[name];
+  const first = fastPath === undefined ? [] : [...new Modules().add('-- uses: fastpath').used];
+  const used = [...modules.used].filter((each) => !first.includes(each));
+  const rest = `${modulesText(used, [...modules.onDemand])}${operation}`;
+  const before = `${modulesText(first, [])}${fastPath ?? ''}`;
+  const constants = `${before}${rest}`.includes('FASTPATH') ? fastPathConstants(`${before}${rest}`) : '';
+  return withoutComments(`${moduleText('base')}${constants}${before}${constantsText(rest)}${rest}`);
 }
 
-/** Statistics, and the fast path of the operations that have one; without statistics of its own it comes first. */
-function beforeLibrary(name: ScriptName): string {
-  const [statistics, attempt] = [fileText('tally'), FAST_PATH[name]];
-  if (attempt === undefined) return statistics;
-  const fastPath = `${fileText('batch')}${fileText('fastpath')}${attempt}`;
-  return name === 'add' || name === 'heartbeat' ? fastPath + statistics : statistics + fastPath;
+/** A worker settles and claims in one call. */
+function operationText(name: ScriptName): string {
+  if (name === 'settle-claim') {
+    const [settle, claim] = [operationText('settle'), operationText('claim')];
+    return `return operation.inSequence(function()\n${settle}end, function()\n${claim}end)\n`;
+  }
+  const guard = BARRED.includes(name) ? 'local no = operation.refuseWhileClosed() if no then return no end\n' : '';
+  return `${guard}${luaText(`${isLook(name) ? 'reads' : 'operations'}/${name}.lua`)}`;
 }
 
-/** Stands on the ground alone: it is asked before anything is known of the server. */
-export const reignText = (): string => `${fileText('ground')}${fileText('reign')}`;
+/** Uses the base alone: it is asked before anything is known of the server. */
+export const reignText = (): string => withoutComments(`${moduleText('base')}${luaText('operations/reign.lua')}`);
 
 let loaded: ReadonlyMap<ScriptName, Script> | null = null;
 
@@ -118,13 +123,4 @@ function load(name: ScriptName): Script {
 function isLook(name: ScriptName): boolean {
   const looks: readonly string[] = LOOKING_SCRIPTS;
   return looks.includes(name);
-}
-
-const files = new Map<string, string>();
-
-/** Read once: the prelude stands in every script. */
-function fileText(name: string): string {
-  const text = files.get(name) ?? readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
-  files.set(name, text);
-  return text;
 }

@@ -1,0 +1,88 @@
+-- throttles: the throttles of a job: core/limits/throttle.ts.
+-- uses: values, context, queue-settings
+
+local throttles = {}
+
+-- What a field of the data makes of a key, if anything.
+local function keyPart(value)
+  if type(value) == 'boolean' then return tostring(value) end
+  if type(value) == 'number' then
+    return value % 1 == 0 and value > -1e15 and value < 1e15 and ('%d'):format(value) or nil
+  end
+  if type(value) ~= 'string' or value:find('[%z\1-\31]') then return nil end
+  return (value:gsub('[\\|]', '\\%0'))
+end
+
+local function dataOf(job)
+  local address = 'd' .. job.id
+  local isApart = (job.fields.apart or ''):find('d', 1, true)
+  if not isApart then return job.data:sub(11) end
+  return ((context.longTexts and context.longTexts[address]) or call('HGET', P .. 'big', address) or ''):sub(9)
+end
+
+function throttles.parts(words)
+  return (words ~= '' and words .. '\30' or ''):gmatch('([^\30]*)\30')
+end
+
+function throttles.keyIn(job, paths)
+  local isRead, whole = pcall(cjson.decode, dataOf(job))
+  local found = {}
+  for i = 1, #paths do
+    local at = isRead and whole or nil
+    for name in paths[i]:gmatch('[^.]+') do at = type(at) == 'table' and at[name] or nil end
+    found[i] = keyPart(at)
+    if not found[i] then return nil end
+  end
+  return table.concat(found, '|')
+end
+
+function throttles.keyOf(job, keys)
+  if job.fields.key then return job.fields.key end
+  return #keys.by > 0 and throttles.keyIn(job, keys.by) or nil
+end
+
+-- The addresses of which a job needs a slot each, in their order.
+function throttles.throttlesOf(job, settings)
+  local found, known, keys = {}, {}, orNil(settings.keys)
+  local key = keys and throttles.keyOf(job, keys)
+  if key then found[1] = 'k:' .. job.queue .. ':' .. key end
+  local function name(address)
+    if not known[address] then found[#found + 1] = address end
+    known[address] = true
+  end
+  if job.fields.throttles then
+    for each in throttles.parts(job.fields.throttles) do name('t:' .. each) end
+  else
+    for i = 1, #settings.throttles do name('t:' .. settings.throttles[i]) end
+  end
+  return found
+end
+
+function throttles.maxOf(address)
+  local queue = address:match('^k:([^:]*):')
+  if queue then
+    local keys = orNil(queueSettings.settingsOf(queue).keys)
+    return keys and orNil(keys.limit)
+  end
+  local stored = call('HGET', P .. 'records:throttle', address:sub(3))
+  return stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')).max
+end
+
+-- With what this call has taken and given back, written or not.
+function throttles.held(address)
+  context.slotCounts[address] = context.slotCounts[address] or call('ZCARD', P .. 'slots:' .. address)
+  return context.slotCounts[address]
+end
+
+function throttles.isFull(address)
+  local max = throttles.maxOf(address)
+  return max and throttles.held(address) >= max
+end
+
+function throttles.fullAmong(addresses)
+  for i = 1, #addresses do
+    if throttles.isFull(addresses[i]) then return addresses[i] end
+  end
+end
+
+return throttles

@@ -1,0 +1,64 @@
+-- record-changes: changes the record of a job, and encodes it.
+-- uses: values, context
+
+local TEXTS = { r = 'result', v = 'checkpoint', t = 'detail' } -- may stand in `big`, as may d, the data
+
+return {
+  -- The attempt and the lease come first and the count of rows last, for those who look no further (swift.lua).
+  encode = function(job)
+    local fields = job.fields
+    local attempt, lease, rows = fields.attempt, fields.lease, fields.rows
+    local parts, n = { job.place, job.seq, ' ', job.createdAt, ' ', job.queue }, 6
+    if attempt then parts[7], parts[8], n = '\31attempt=', attempt, 8 end
+    if lease then parts[n + 1], parts[n + 2], n = '\31lease=', lease, n + 2 end
+    for name, value in pairs(fields) do
+      if name ~= 'attempt' and name ~= 'lease' and name ~= 'rows' then
+        parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = '\31', name, '=', value
+        n = n + 4
+      end
+    end
+    if rows then parts[n + 1], parts[n + 2], n = '\31rows=', rows, n + 2 end
+    parts[n + 1], parts[n + 2] = job.rows, job.data
+    return table.concat(parts)
+  end,
+
+  setRunAt = function(job, at)
+    local value = text(at)
+    job.fields.runAt = value ~= job.createdAt and value or nil
+  end,
+
+  -- Due after a delay from now.
+  setDue = function(job, delayMs)
+    recordChanges.setRunAt(job, context.now + delayMs)
+    job.fields.delayMs = text(delayMs)
+  end,
+
+  -- Sets a counter or a time; 0 is the default of all of them.
+  setNumber = function(job, name, value)
+    job.fields[name] = value ~= 0 and text(value) or nil
+  end,
+
+  setLease = function(job, lease)
+    job.lease = lease
+    job.fields.lease =
+      lease.token .. ' ' .. text(lease.ms) .. ' ' .. text(lease.to) .. ' ' .. lease.claimedAt .. ' ' .. lease.worker
+  end,
+
+  -- A text that may be long: `value` in the record, or `apart` in `big`.
+  setText = function(job, letter, value, apart)
+    local fields = job.fields
+    if apart or fields.apart then
+      local letters, address = fields.apart or '', letter .. job.id
+      letters = letters:gsub(letter, '') .. (apart and letter or '')
+      fields.apart = letters ~= '' and letters or nil
+      context.longTexts = context.longTexts or {}
+      context.longTexts[address] = apart or false
+    end
+    if letter == 'd' then job.data = '\31:' .. value else fields[TEXTS[letter]] = value end
+  end,
+
+  -- The same for what a request says.
+  setRequestText = function(job, letter, value, said)
+    recordChanges.setText(job, letter, value, said.texts and said.texts[letter])
+  end,
+}

@@ -1,0 +1,26 @@
+-- storage: the bytes that ended jobs take up: core/statistics/storage.ts.
+-- uses: context, tally
+
+-- How long a text of a job is, wherever it stands; the data has a checksum before it.
+local function sizeOf(job, letter, value)
+  if (job.fields.apart or ''):find(letter, 1, true) then
+    local pending = context.longTexts and context.longTexts[letter .. job.id]
+    local length = pending and #pending or call('HSTRLEN', P .. 'big', letter .. job.id)
+    return letter == 'd' and length - 8 or length
+  end
+  return value and #value
+end
+
+return {
+  -- What an ended job takes up, and its result alone, if it has one: core/statistics/storage.ts.
+  storedBytes = function(job)
+    local result = sizeOf(job, 'r', job.fields.result)
+    return sizeOf(job, 'd', job.data:sub(11)) + (result or 0) + (sizeOf(job, 'v', job.fields.checkpoint) or 0), result
+  end,
+
+  -- An ended job enters what its queue keeps, or leaves it.
+  countBytes = function(job, sign)
+    local bytes, result = storage.storedBytes(job)
+    tally.keep(job.queue, job.place, bytes, result, sign)
+  end,
+}

@@ -1,0 +1,190 @@
+-- add: new jobs. The same id twice is one job; a taken unique key is nobody's failure.
+-- ARGV: clock, then for each run of jobs alike: 'plain' or 'special', queue, fields, count, and for each job id and
+-- \31:<checksum><data>; where the fields say apart=d, the data follows. A plain job has no priority, time, key, tag, and
+-- neither waits for another nor is waited for by one of the same call.
+-- Returns one line for each job that was not simply added: its number, then exists, duplicate or a refusal; or added, when
+-- it failed at once with a job that it was to wait for.
+-- uses: values, context, events, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
+-- on demand: dependencies, find-parents, parking, turns, unique-keys, webhook-order
+operation.begin()
+
+local jobs, births, answers = context.jobs, { first = context.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }, {}
+
+context.newJobs = births
+
+local function answer(at, outcome, id)
+  local job = jobs[id]
+  answers[#answers + 1] = table.concat({ at, outcome, STATE[job.place], job.queue, id }, '\31')
+end
+
+local function fifoOf(queue)
+  local fifo = births.fifo[queue]
+  if not fifo then
+    fifo = {}
+    births.fifo[queue] = fifo
+    births.queues[#births.queues + 1] = queue
+  end
+  return fifo
+end
+
+-- Plain jobs of one queue: no more is made of them than their records. Where something is written is counted along,
+-- because Lua searches for the end of a list each time it is asked.
+local function addPlain(queue, fields, at, count, first)
+  local ids, records, fifo, seq = births.ids, births.records, fifoOf(queue), context.seq
+  local head, known = ' ' .. context.nowText .. ' ' .. queue .. fields, { place = 'f', queue = queue }
+  local told, nIds, nRecords, nFifo, nTold = nil, #ids, #records, #fifo, 0
+  for i = 0, count - 1 do
+    local id = args[at + 2 * i]
+    if jobs[id] then
+      answer(first + i, 'exists', id)
+    else
+      seq = seq + 1
+      local seqText = ('%d'):format(seq)
+      records[nRecords + 1], records[nRecords + 2] = id, 'f' .. seqText .. head .. args[at + 2 * i + 1]
+      nIds, nFifo, nRecords, nTold = nIds + 1, nFifo + 1, nRecords + 2, nTold + 1
+      ids[nIds], fifo[nFifo], jobs[id] = id, seqText, known
+      if told then
+        told[nTold] = id
+      else
+        told = events.emit('added', queue, 'waiting', id)
+        nTold = #told
+      end
+    end
+  end
+  context.seq = seq
+end
+
+local function timeOf(job)
+  local fields = job.fields
+  local delayMs = number(fields.delayMs)
+  if fields.draft then
+    recordChanges.setNumber(job, 'delayMs', delayMs)
+    return tonumber(fields.runAt) or context.now
+  end
+  fields.delayMs = not fields.runAt and delayMs > 0 and text(delayMs) or nil
+  return tonumber(fields.runAt) or context.now + delayMs
+end
+
+local function placeOf(job)
+  local fields = job.fields
+  if fields.draft then return 'p' end
+  lifecycle.wait(job)
+  if job.place == 'b' then return 'b' end
+  if fields.priority or fields.runAt or fields.turn or context.isBehind then return 'w' end
+  table.insert(fifoOf(job.queue), job.seq)
+  return 'f'
+end
+
+-- What a later job makes of the one that waits with its unique key. Answers whether it makes anything of it.
+local function replace(job, later, at)
+  local kind, mostMs = (later.onTaken or ''):match('^(%a+) (.*)$')
+  if not kind or STATE[job.place] ~= 'waiting' then return false end
+  local isNew, runAt = job.isTouched, record.runAtOf(job)
+  unitOfWork.touch(job)
+  require('parking').unparkBehind(job)
+  if job.place == 'k' then job.place = 'w' end
+  if job.fields.into then
+    job.fields.into = nil
+    lifecycle.wait(job)
+  end
+  recordChanges.setText(job, 'd', args[at]:sub(3), later.apart and args[at + 1])
+  if kind == 'debounce' then
+    local latest = mostMs == '-' and math.huge or job.createdAt + mostMs
+    local given = tonumber(later.runAt)
+    local time = math.min(given or context.now + number(later.delayMs), latest)
+    lifecycle.withRunAt(job, time)
+    job.fields.delayMs = time ~= given and text(math.max(0, time - context.now)) or nil
+  end
+  if job.place == 'f' and record.runAtOf(job) ~= runAt then
+    job.place = 'w'
+    -- One that this very call has put into the fifo leaves it like any other.
+    if isNew then job.wasIn = job.wasIn or job.queue end
+  end
+  lifecycle.apply(job, 'changed', {})
+  return true
+end
+
+-- Answers the holder of its unique key, if there is one, and what became of that; or why it cannot wait for others.
+local function addSpecial(id, queue, fields, at)
+  local job = { id = id, createdAt = context.nowText, queue = queue, fields = fields, rows = '', data = args[at] }
+  local isFollowing = (fields.onTaken or ''):find('^follow') ~= nil
+  local holder = not fields.draft and not isFollowing and require('unique-keys').keyHolderAgainst(job, queue)
+  if holder then record.load({ holder }) end
+  if holder and jobs[holder] then
+    return holder, replace(jobs[holder], fields, at) and 'replaced' or 'duplicate'
+  end
+  local ids, parents, refusal = fields.dependsOn, nil, nil
+  if ids then parents, refusal = require('find-parents').findParents(id, ids) end
+  if refusal then return nil, refusal end
+  local before = isFollowing and require('webhook-order').openHolder(require('unique-keys').keyAddress(require('unique-keys').uniqueOf(job), queue))
+  if before then parents = { before } end
+  fields.dependsOn, fields.onTaken = nil, nil
+  context.seq = context.seq + 1
+  births.ids[#births.ids + 1], job.seq = id, text(context.seq)
+  if fields.apart then
+    context.longTexts = context.longTexts or {}
+    context.longTexts['d' .. id] = args[at + 1]
+  end
+  recordChanges.setNumber(job, 'priority', tonumber(fields.priority or queueSettings.settingsOf(queue).priority))
+  recordChanges.setRunAt(job, timeOf(job))
+  if parents then require('dependencies').withParents(job, parents, true) end
+  if not fields.draft and orNil(queueSettings.settingsOf(queue).keys) then require('turns').withTurn(job) end
+  job.place = placeOf(job)
+  jobs[id], job.isTouched, job.isNews = job, true, true
+  context.touched[#context.touched + 1] = job
+  if isFollowing then
+    require('webhook-order').handKeyTo(require('unique-keys').keyAddress(require('unique-keys').uniqueOf(job), queue), id)
+  elseif not fields.draft then
+    require('unique-keys').takeKey(job)
+  end
+  events.emit('added', queue, STATE[job.place], id)
+  if parents then require('dependencies').waitFor(job, parents) end
+end
+
+local function addRun(at, first)
+  local kind, queue, fields, count = args[at], args[at + 1], args[at + 2], tonumber(args[at + 3])
+  local width, settings, seqBefore = fields:find('\31apart=', 1, true) and 3 or 2, queueSettings.settingsOf(queue), context.seq
+  local isPlain = kind == 'plain' and settings.priority == 0 and not context.isBehind and not queueSettings.isClosed(settings)
+    and not context.closed and not orNil(settings.keys) and not orNil(settings.coalesce)
+  if isPlain then addPlain(queue, fields, at + 4, count, first) end
+  for i = isPlain and count or 0, count - 1 do
+    local itemAt = at + 4 + width * i
+    local id = args[itemAt]
+    if jobs[id] then
+      answer(first + i, 'exists', id)
+    elseif context.closed then
+      answers[#answers + 1] = first + i .. '\31!store-moving ' .. context.closed
+    elseif queueSettings.isClosed(settings) then
+      answers[#answers + 1] = first + i .. '\31!queue-' .. settings.state
+    else
+      local holder, outcome = addSpecial(id, queue, record.fieldsOf(fields), itemAt + 1)
+      if holder then
+        answer(first + i, outcome, holder)
+      elseif outcome then
+        answers[#answers + 1] = first + i .. '\31' .. outcome
+      elseif jobs[id].place == 'x' then
+        answer(first + i, 'added', id)
+      end
+    end
+  end
+  if context.seq > seqBefore then indexes.registerQueue(queue) end
+  return at + 4 + width * count, first + count
+end
+
+local function loadAll()
+  local ids, at = {}, 2
+  while args[at] do
+    local width, count = args[at + 2]:find('\31apart=', 1, true) and 3 or 2, tonumber(args[at + 3])
+    for i = 0, count - 1 do ids[#ids + 1] = args[at + 4 + width * i] end
+    at = at + 4 + width * count
+  end
+  record.load(ids)
+end
+
+loadAll()
+local at, first = 2, 0
+while args[at] do at, first = addRun(at, first) end
+if context.seq < births.first then context.newJobs = nil end
+unitOfWork.flush()
+events.publish()
+return table.concat(answers, '\30')

@@ -1,0 +1,12 @@
+-- keep-worker: a worker says that it is there. ARGV: clock, id, register or renew, length of its lease, and what is shown of it.
+-- Returns until when it is believed, or a refusal.
+-- uses: values, context, operation, unit-of-work
+operation.begin()
+
+local _, id, kind, leaseMs, shown = unpack(args)
+local known = call('HGET', P .. 'workers', id)
+unitOfWork.flush()
+if kind == 'renew' and not known then return '!worker-lost' end
+local registeredAt, to = known and known:match('^[^\31]*') or context.nowText, text(context.now + leaseMs)
+write('HSET', P .. 'workers', id, table.concat({ registeredAt, context.nowText, to, shown }, '\31'))
+return to

@@ -1,0 +1,40 @@
+-- move: a waiting job or a draft goes to another queue; a running one only when it is stolen from its holder.
+-- ARGV: clock, then for each: id, and \31 queue, with attempt and steal as far as said. Returns the state or a refusal for each.
+-- uses: values, context, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
+-- on demand: parking, turns, unique-keys
+operation.begin()
+
+local function refusalOf(job, queue, isStolen)
+  local state = STATE[job.place]
+  if state ~= 'waiting' and state ~= 'draft' and not isStolen then return '!wrong-state ' .. state .. ' move' end
+  local settings = queueSettings.settingsOf(queue)
+  if job.queue ~= queue and queueSettings.isClosed(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
+  local holder = require('unique-keys').holdsKey(job) and require('unique-keys').keyHolderAgainst(job, queue)
+  if holder then return '!key-taken ' .. holder end
+end
+
+return operation.forEach(function(job, said)
+  local refusal
+  job, refusal = operation.target(job, said)
+  if refusal then return refusal end
+  local from, queue, isRunning = job.queue, said.queue, job.place == 'r'
+  if from == queue and not isRunning then return STATE[job.place] end
+  local isStolen = isRunning and said.steal ~= nil
+  refusal = refusalOf(job, queue, isStolen)
+  if refusal then return refusal end
+  unitOfWork.touch(job)
+  local token = isStolen and record.leaseOf(job).token or nil
+  if STATE[job.place] == 'waiting' then require('parking').unparkBehind(job) end
+  job.fields.into = nil
+  if job.place ~= 'p' then lifecycle.wait(job) end
+  lifecycle.withoutLease(job)
+  indexes.changeQueue(job, queue)
+  job.fields.progress, job.fields.returnedAt = nil, nil
+  if isStolen then
+    job.fields.freedAt = context.nowText
+    recordChanges.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1)
+  end
+  if STATE[job.place] == 'waiting' then require('turns').withTurn(job) end
+  lifecycle.apply(job, 'moved', { token = token, note = queue, from = from })
+  return STATE[job.place]
+end)

@@ -1,0 +1,129 @@
+-- moving-write: rows of another store, as they are, with every index that belongs to them.
+-- ARGV: clock, the move, how the store is to stand afterwards or '', seq, token and version given there, part, then the rows:
+--   records     kind, key, record or '' for one that is gone
+--   queues      name, turn served, memory of its rate, turns of keys, throughput: letter and slot, page and counts of each
+--   statistics  queue, day, letter and name, eleven numbers, buckets with ; before them or ''
+--   jobs        id, record, how many texts stand apart, those, edges to parents, until when it holds its key, - or ''
+-- Returns ok, or no when the store is not the target of this move.
+-- uses: values, context, operation, record, unit-of-work, webhook-queues
+-- on demand: edges, unique-keys
+operation.begin()
+
+local _, move, after, seq, token, version, part = unpack(args)
+local known = cjson.decode(call('HGET', P, 'standing') or '{}')
+local isRight = known.role == 'target' or known.role == 'import'
+if known.move ~= move or not isRight or known.state ~= 'moving' then return 'no' end
+local put, at = {}, 8
+
+function put.records()
+  local kind, key, words = args[at], args[at + 1], args[at + 2]
+  local address, expiresAt = kind .. '\31' .. key, words:match('^[^\31]*\31([^\31]*)')
+  at = at + 3
+  local isHooked = webhookQueues.hasWebhooks(kind, words)
+  if isHooked then webhookQueues.mark(key, true) end
+  if words == '' then
+    write('ZREM', P .. 'names:' .. kind, key)
+    write('HDEL', P .. 'records:' .. kind, key)
+  else
+    write('ZADD', P .. 'names:' .. kind, 0, key)
+    write('HSET', P .. 'records:' .. kind, key, words)
+  end
+  if kind == 'queue' and not isHooked then webhookQueues.mark(key, false) end
+  if (expiresAt or '') == '' then
+    write('ZREM', P .. 'expiring', address)
+  else
+    write('ZADD', P .. 'expiring', expiresAt, address)
+  end
+end
+
+function put.queues()
+  local name, turn, rateAt, turns, series = unpack(args, at, at + 4)
+  at = at + 5
+  if not call('ZSCORE', P .. 'queues', name) then write('ZADD', P .. 'queues', call('ZCARD', P .. 'queues') + 1, name) end
+  if turn ~= '0' then write('HSET', P .. 'paces', name, turn) end
+  if rateAt ~= '0' then write('HSET', P .. 'rates', name, rateAt) end
+  for key, given in turns:gmatch('([^\31]*)\31(%d+)\31') do write('ZADD', P .. 'turns:' .. name, given, key) end
+  for address, page, counts in series:gmatch('(%a%d+) (%d+) ([^\30]*)') do
+    local words = { struct.pack('>d', tonumber(page)) }
+    for count in counts:gmatch('%d+') do words[#words + 1] = struct.pack('>I4', tonumber(count)) end
+    write('HSET', P .. 'j', '%' .. name .. '\31' .. address, table.concat(words))
+  end
+end
+
+function put.statistics()
+  local queue, day, name, numbers, buckets = unpack(args, at, at + 4)
+  at = at + 5
+  local member, figures = day .. '\31' .. name, {}
+  for word in numbers:gmatch('%S+') do figures[#figures + 1] = tonumber(word) end
+  write('ZADD', P .. 'cells:' .. queue, day, member)
+  if buckets ~= '' then write('ZADD', P .. 'buckets:' .. queue, day, member) end
+  local packed = struct.pack('>ddddddddddd', unpack(figures, 1, 11))
+  write('HSET', P .. 'j', '#' .. queue .. '\31' .. member, packed .. buckets)
+end
+
+-- New jobs stand in the index by insertion before there is a record of them, so that a mender can find them.
+local function enter(job)
+  local piece = math.floor(job.seq / K.SEQS_PER_PIECE)
+  write('HSET', P .. 's:' .. piece, job.seq % K.SEQS_PER_PIECE, job.id)
+  write('ZADD', P .. 's', piece, piece)
+  context.jobs[job.id], job.isTouched = job, true
+  context.touched[#context.touched + 1] = job
+  return job
+end
+
+-- One that an earlier round of the same move wrote.
+local function overwrite(job, new)
+  for _, parent in ipairs(call('ZRANGE', P .. 'up:' .. record.hex(job), 0, -1)) do require('edges').remove(parent, record.hex(job)) end
+  local unique = require('unique-keys').uniqueOf(job)
+  if unique then require('unique-keys').release(require('unique-keys').keyAddress(unique, job.queue), job.id) end
+  job.place, job.queue, job.fields, job.rows, job.data = new.place, new.queue, new.fields, new.rows, new.data
+  return job
+end
+
+local function tie(job, parents, to)
+  local hex = record.hex(job)
+  for parent, mark in parents:gmatch('(%d+)([+-])') do
+    local parentHex = ('%013x'):format(parent)
+    require('edges').set('up:' .. hex, parentHex, parent)
+    require('edges').set('kids:' .. parentHex, hex, job.seq)
+    require('edges').set('wait:' .. parentHex, hex, mark == '+' and job.seq or false)
+  end
+  local unique = require('unique-keys').uniqueOf(job)
+  if unique and to ~= '' then require('unique-keys').set(require('unique-keys').keyAddress(unique, job.queue), to .. ' ' .. job.id) end
+end
+
+function put.jobs()
+  local id, words = args[at], args[at + 1]
+  at = at + 3
+  local new, old = record.parse(id, words), context.jobs[id]
+  if old then unitOfWork.touch(old) end -- before its texts change: it leaves what it was in, with what it took up there
+  context.longTexts = context.longTexts or {}
+  for letter in (old and old.fields.apart or ''):gmatch('.') do context.longTexts[letter .. id] = false end
+  for letter in (new.fields.apart or ''):gmatch('.') do
+    context.longTexts[letter .. id] = args[at]
+    at = at + 1
+  end
+  local job = old and overwrite(old, new) or enter(new)
+  local equal = job.fields.equal
+  if equal then unitOfWork.put('equals:' .. job.queue .. ':' .. equal, text(record.runAtOf(job)), record.hex(job)) end
+  tie(job, args[at], args[at + 1])
+  at = at + 2
+end
+
+local function loadJobs()
+  local ids, place = {}, 8
+  while args[place] do
+    ids[#ids + 1] = args[place]
+    place = place + 5 + tonumber(args[place + 2])
+  end
+  record.load(ids)
+end
+
+if part == 'jobs' then loadJobs() end
+context.seq, context.token = math.max(context.seq, tonumber(seq)), math.max(context.token, tonumber(token))
+while args[at] do put[part]() end
+unitOfWork.flush()
+local given = number(call('HGET', P, 'version'))
+write('HSET', P, 'version', text(math.max(given, tonumber(version))), 'seq', text(context.seq), 'token', text(context.token))
+if after ~= '' then write('HSET', P, 'standing', after) end
+return 'ok'

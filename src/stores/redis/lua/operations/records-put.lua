@@ -1,0 +1,29 @@
+-- records-put: ARGV: clock, kind, key, value, the version it must have or '', expiry or ''.
+-- Returns the new version or a refusal. Versions come from one counter, so that none is ever given twice.
+-- uses: values, clock, context, events, operation, record, record-events, webhook-queues
+-- on demand: limit-changes
+local _, kind, key, value, ifVersion, expiresAt = unpack(args)
+local isLimiting = kind == 'queue' or kind == 'throttle'
+if isLimiting then operation.begin() else clock.readClock() end
+local known = call('HGET', P .. 'records:' .. kind, key)
+local version = known and record.isUnexpired(known) and known:match('^[^\31]*') or '0'
+if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(version) then return '!version-conflict' end
+
+if isLimiting then
+  require('limit-changes').settingsChanged(kind, key, known and known:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'), value)
+end
+local isHooked = webhookQueues.hasWebhooks(kind, value)
+if isHooked then webhookQueues.mark(key, true) end
+local address = kind .. '\31' .. key
+version = text(write('HINCRBY', P, 'version', 1))
+if expiresAt ~= '' then write('ZADD', P .. 'expiring', expiresAt, address) end
+write('ZADD', P .. 'names:' .. kind, 0, key)
+write('HSET', P .. 'records:' .. kind, key, table.concat({ version, expiresAt, context.nowText, value }, '\31'))
+if expiresAt == '' then write('ZREM', P .. 'expiring', address) end
+if kind == 'queue' then
+  if not isHooked then webhookQueues.mark(key, false) end
+  recordEvents.emitSettings(key)
+end
+if kind == 'tracked' then recordEvents.emitTracked(key, 'tracked') end
+events.publish()
+return version

@@ -1,0 +1,41 @@
+-- requeue: another life by an operator's word. Budgets start anew, the numbering of attempts does not.
+-- ARGV: clock, then for each: id, and \31 attempt, queue, delayMs, steal as far as said. Returns the state or a refusal for each.
+-- uses: values, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
+-- on demand: dependencies, lost-leases, parking, turns, unique-keys
+operation.begin()
+
+local function refusalOf(job, queue, isFree)
+  local state = STATE[job.place]
+  local isOpen = state == 'waiting' or state == 'draft' or state == 'running'
+  if isOpen and not isFree then return '!wrong-state ' .. state .. ' requeue' end
+  local settings = queueSettings.settingsOf(queue)
+  if job.queue ~= queue and queueSettings.isClosed(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
+  local holder = require('unique-keys').keyHolderAgainst(job, queue)
+  if holder then return '!key-taken ' .. holder end
+end
+
+return operation.forEach(function(job, said)
+  local refusal
+  job, refusal = operation.target(job, said)
+  if refusal then return refusal end
+  local from, queue = job.queue, said.queue or job.queue
+  local state = STATE[job.place]
+  if state == 'waiting' and from == queue and not said.steal then return 'waiting' end
+  local isStolen = said.steal and (state == 'waiting' or state == 'running')
+  refusal = refusalOf(job, queue, isStolen or require('lost-leases').isHeld(job, queueSettings.settingsOf(from)))
+  if refusal then return refusal end
+  unitOfWork.touch(job)
+  if state == 'waiting' then require('parking').unparkBehind(job) end
+  local isRunning = state == 'running'
+  local token, wasBad = isRunning and record.leaseOf(job).token or nil, require('dependencies').isUnsuccessful(job)
+  if job.place == 'd' then recordChanges.setText(job, 'v', nil) end
+  lifecycle.restarted(job)
+  indexes.changeQueue(job, queue)
+  recordChanges.setDue(job, number(said.delayMs))
+  if isRunning then recordChanges.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
+  require('turns').withTurn(job)
+  lifecycle.apply(job, 'requeued', { token = token, from = from })
+  if job.fields.dependents then require('dependencies').notifyDependents({ { job = job, wasBad = wasBad } }) end
+  require('unique-keys').takeKey(job)
+  return 'waiting'
+end)

@@ -1,0 +1,31 @@
+-- brakes: which limit alone keeps jobs from being started now. ARGV: clock, ids.
+-- Returns for each: '' for none; or queue, running and maximum; or rate and the time; or throttle, held, maximum, address; or needs, and those.
+-- uses: values, clock, context, queue-settings, record
+-- on demand: rates, resources, throttles
+local throttles = require('throttles')
+local resources = require('resources')
+local rates = require('rates')
+
+clock.readClock()
+
+local function brakeOn(job)
+  local settings = queueSettings.settingsOf(job.queue)
+  local most, rate = orNil(settings.maxRunning), orNil(settings.rate)
+  local running = most and call('ZCARD', P .. 'running:' .. job.queue)
+  if most and running >= most then return { 'queue', running, text(most) } end
+  local startAt = rate and rates.rateNextAt(job.queue, rate)
+  if startAt then return { 'rate', text(startAt) } end
+  local full = throttles.fullAmong(throttles.throttlesOf(job, settings))
+  if full then return { 'throttle', throttles.held(full), text(throttles.maxOf(full)), full } end
+  return resources.exceedsAllWorkers(job, settings) and { 'needs', job.fields.needs or settings.needs } or {}
+end
+
+local ids, answer = { select(2, unpack(args)) }, {}
+record.load(ids)
+for i = 1, #ids do
+  local job = context.jobs[ids[i]]
+  local isReady = job and STATE[job.place] == 'waiting' and job.place ~= 'b' and record.runAtOf(job) <= context.now
+    and queueSettings.settingsOf(job.queue).state == 'up'
+  answer[i] = isReady and table.concat(brakeOn(job), '\31') or ''
+end
+return answer

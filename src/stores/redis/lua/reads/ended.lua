@@ -1,0 +1,14 @@
+-- ended: jobs of a queue and a state by their end. ARGV: clock, queue, state, the first end, how many.
+-- Returns for each: id, end.
+-- uses: clock, record
+clock.readClock()
+
+local _, queue, state, from, limit = unpack(args)
+local found = call('ZRANGEBYSCORE', P .. state .. ':' .. queue, from, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local members, answer = {}, {}
+for i = 1, #found, 2 do members[#members + 1] = found[i] end
+local ids = record.idsOf(record.seqsOf(members))
+for i = 1, #members do
+  if ids[i] then answer[#answer + 1] = ids[i] .. '\31' .. found[2 * i] end
+end
+return table.concat(answer, '\30')

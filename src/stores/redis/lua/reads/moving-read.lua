@@ -1,0 +1,127 @@
+-- moving-read: all that a store holds, part by part, to be written elsewhere.
+-- ARGV: clock, part, and what the part needs. Returns:
+--   standing    how it stands or '', and the last seq, token and version that were given
+--   kinds       cursor → the next cursor, and kinds of records
+--   records     kind, the key to go on from with = before it or '', limit → key and record of each
+--   queues      the name to go on from or '', limit → for each: name, turn served, memory of its rate, turns of keys, and throughput
+--   statistics  queue, the day to go on from or -1, limit of days → for each cell: day, letter and name, figures
+--   jobs        the seq to go on from, limit, most bytes → the seq to go on from or '', how many, for each what ties it,
+--               then what record.show says of each
+-- uses: clock, queues, record, statistics-reads
+-- on demand: unique-keys
+local uniqueKeys = require('unique-keys')
+
+local _, part, first, second, third = unpack(args)
+local read = {}
+
+function read.standing()
+  local standing, seq, token, version = unpack(call('HMGET', P, 'standing', 'seq', 'token', 'version'))
+  return { standing or '', seq or '0', token or '0', version or '0' }
+end
+
+function read.kinds()
+  local found, answer = call('SCAN', first, 'MATCH', P .. 'names:*', 'COUNT', 1000), {}
+  answer[1] = found[1]
+  for i = 1, #found[2] do answer[i + 1] = found[2][i]:sub(#P + 7) end
+  return answer
+end
+
+function read.records()
+  local from, answer = second == '' and '-' or '(' .. second:sub(2), {}
+  local names = call('ZRANGEBYLEX', P .. 'names:' .. first, from, '+', 'LIMIT', 0, third)
+  local stored = #names > 0 and call('HMGET', P .. 'records:' .. first, unpack(names)) or {}
+  for i = 1, #names do
+    answer[#answer + 1] = names[i]
+    answer[#answer + 1] = stored[i] or ''
+  end
+  return answer
+end
+
+-- Its throughput over time: letter, page and counts of each page.
+local function seriesOf(queue)
+  local words = {}
+  for _, span in ipairs(K.spans()) do
+    for _, page in ipairs(statisticsReads.pages(queue, span, 0, span.slots - 1)) do words[#words + 1] = span.letter .. page end
+  end
+  return table.concat(words, '\30')
+end
+
+function read.queues()
+  local answer = {}
+  for _, name in ipairs(queues.sortedNames()) do
+    if #answer == 5 * tonumber(second) then break end
+    if first == '' or queues.isByteBefore(first, name) then
+      local turns = call('ZRANGE', P .. 'turns:' .. name, 0, -1, 'WITHSCORES')
+      answer[#answer + 1] = name
+      answer[#answer + 1] = call('HGET', P .. 'paces', name) or '0'
+      answer[#answer + 1] = call('HGET', P .. 'rates', name) or '0'
+      answer[#answer + 1] = table.concat(turns, '\31')
+      answer[#answer + 1] = seriesOf(name)
+    end
+  end
+  return answer
+end
+
+function read.statistics()
+  local answer, key, day = {}, P .. 'cells:' .. first, second
+  for _ = 1, tonumber(third) do
+    day = call('ZRANGEBYSCORE', key, '(' .. day, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    if not day then break end
+    for _, member in ipairs(call('ZRANGEBYSCORE', key, day, day)) do
+      local figures = call('HGET', P .. 'j', '#' .. first .. '\31' .. member)
+      if figures then
+        answer[#answer + 1] = member:match('^[^\31]*')
+        answer[#answer + 1] = member:match('\31(.*)$')
+        answer[#answer + 1] = statisticsReads.figures(figures, true)
+      end
+    end
+  end
+  return answer
+end
+
+-- Edges to parents, and whether and until when it holds its unique key.
+local function ties(job)
+  local hex, words = record.hex(job), {}
+  for _, parent in ipairs(job.fields.parents and call('ZRANGE', P .. 'up:' .. hex, 0, -1) or {}) do
+    local isOpen = call('ZSCORE', P .. 'wait:' .. parent, hex)
+    words[#words + 1] = ('%d'):format(tonumber(parent, 16)) .. (isOpen and '+' or '-')
+  end
+  local unique = uniqueKeys.uniqueOf(job)
+  local to, id = (unique and uniqueKeys.entry(uniqueKeys.keyAddress(unique, job.queue)) or ''):match('^(%S+) (.*)$')
+  return table.concat(words, ' ') .. '\31' .. (id == job.id and to or '')
+end
+
+local function seqsFrom(after, limit)
+  local piece, count, seqs = math.floor((after + 1) / K.SEQS_PER_PIECE), math.ceil(limit / K.SEQS_PER_PIECE) + 1, {}
+  local pieces = call('ZRANGEBYSCORE', P .. 's', piece, '+inf', 'LIMIT', 0, count)
+  for _, piece in ipairs(pieces) do
+    for _, place in ipairs(call('HKEYS', P .. 's:' .. piece)) do
+      local seq = piece * K.SEQS_PER_PIECE + place
+      if seq > after then seqs[#seqs + 1] = seq end
+    end
+  end
+  table.sort(seqs)
+  return seqs
+end
+
+function read.jobs()
+  local seqs, limit, most = seqsFrom(tonumber(first), tonumber(second)), tonumber(second), tonumber(third)
+  local found, tied, shown, size, last, at = record.bySeqs(seqs), {}, {}, 0, nil, 1
+  while seqs[at] and #tied < limit and size < most do
+    local job, from = found[at], #shown
+    if job then
+      tied[#tied + 1] = ties(job)
+      record.show(shown, job)
+      for i = from + 1, #shown do size = size + #shown[i] end
+    end
+    last, at = seqs[at], at + 1
+  end
+  local answer = { last and ('%d'):format(last) or '', #tied }
+  for i = 1, #tied do answer[#answer + 1] = tied[i] end
+  for i = 1, #shown do answer[#answer + 1] = shown[i] end
+  answer[2] = ('%d'):format(answer[2])
+  return answer
+end
+
+clock.readClock()
+return read[part]()
