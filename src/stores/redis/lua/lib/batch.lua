@@ -1,16 +1,13 @@
--- batch: what the fast path (fastpath.lua) stands on. It reads the clock, settings and waiting jobs, collects what a call
--- will write, and writes it in the order of unit-of-work.lua, so that the next call can repair what an aborted one left.
+-- batch: what the fast path (fastpath.lua) stands on. It reads the clock and settings, collects what a call will write, and
+-- writes it in the order of unit-of-work.lua, so that the next call can repair what an aborted one left.
 --
--- Records stay text: <place><seq> <createdAt> <queue> { \31 name=value } { \31+row } \31:<checksum><data>.
---
--- All of this is set up in every call, so functions and tables are few, and lists are not asked for their length in loops.
--- uses: tally
+-- All of this is set up in every call, so functions and tables are few, and loops do not ask lists for their length.
 
 return {
   now = 0, nowText = '', clockField = false, hooks = false, -- the clock's field to write; the queues that have webhooks
   counter = '', first = 0, last = 0, -- a counter as it was read, and as it will be
   count = 0, records = {}, seqs = {}, -- of jobs: their records, each after its id, and their seqs
-  queues = {}, indexes = {}, events = {}, group = false, pieces = false, fifos = {},
+  queues = {}, indexes = {}, events = {}, group = false, pieces = false, fifos = false, statistics = false,
 
   -- Reads the clock and a counter. Returns whether the store is in order and its time goes on as usual.
   start = function(counter)
@@ -85,27 +82,6 @@ return {
     return n <= FASTPATH.MAX_JOBS
   end,
 
-  -- Returns the ids and records of seqs; nil if one has none.
-  load = function(seqs)
-    local ids, from, n, PIECE = {}, 1, #seqs, FASTPATH.SEQS_PER_PIECE
-    if n == 0 then return ids, ids end
-    while from <= n do
-      local piece, fields, to = math.floor(seqs[from] / PIECE), {}, from
-      repeat
-        fields[to - from + 1] = ('%d'):format(seqs[to] % PIECE)
-        to = to + 1
-      until to > n or math.floor(seqs[to] / PIECE) ~= piece
-      local found = call('HMGET', P .. 's:' .. piece, unpack(fields))
-      for i = from, to - 1 do
-        local id = found[i - from + 1]
-        if not id then return nil end
-        ids[i] = id
-      end
-      from = to
-    end
-    return ids, call('HMGET', P .. 'j', unpack(ids))
-  end,
-
   -- Returns the fields without those in `dropped`; false if there is an unknown one.
   keep = function(fields, known, dropped)
     local kept = fields
@@ -122,94 +98,6 @@ return {
 
   numberIn = function(fields, name)
     return tonumber(fields:match('\31' .. name .. '=([^\31]*)'))
-  end,
-
-  -- The parts of a waiting job: head, seq, createdAt, its next attempt, fields, the count of its rows, those, data.
-  waitingJob = function(text, place, queue)
-    local found, head, seq, createdAt, name, stop = (text or ''):match('^([fw])((%d+) (%d+) ([^\31]+))()')
-    if found ~= place or name ~= queue then return nil end
-    local dataAt, rowsAt = text:find('\31:', stop, true), text:find('\31rows=', stop, true)
-    if not rowsAt then return head, seq, createdAt, '1', text:sub(stop, dataAt - 1), 0, '', text:sub(dataAt) end
-    local attempt, after = text:match('^\31attempt=(%d+)()', stop)
-    local count, rest = text:match('^(%d+)()', rowsAt + 6)
-    return head, seq, createdAt, ('%d'):format((attempt or 0) + 1), text:sub(after or stop, rowsAt - 1), count + 0,
-      text:sub(rest, dataAt - 1), text:sub(dataAt)
-  end,
-
-  -- ── the line of a queue ──
-
-  -- The jobs outside the fifo that a claim may take, in its order: ready ones, all that are due, and those that this
-  -- call has brought into line. Nil if there is one that the fast path cannot place.
-  readyLine = function(queue, limit)
-    local line, seqs, entries, n, numberIn = queue.line, {}, {}, #queue.line, batch.numberIn
-    local ready, later = 'ready:' .. queue.name, 'later:' .. queue.name
-    local stored = call('ZRANGE', P .. ready, 0, limit - 1, 'WITHSCORES')
-    for i = 1, #stored, 2 do
-      local member = stored[i]
-      if #member ~= 24 then return nil end -- it has a turn
-      local seq = tonumber(member:sub(12), 16)
-      seqs[#seqs + 1] = seq
-      entries[#seqs] = { from = ready, member = member, time = tonumber(member:sub(1, 11), 16), seq = seq, priority = tonumber(stored[i + 1]) }
-    end
-    local due = call('ZRANGEBYSCORE', P .. later, '-inf', batch.nowText, 'LIMIT', 0, FASTPATH.MAX_PROMOTED)
-    if #due > 0 then tally.part() end -- here the general path writes, what was settled and claimed before included
-    for i = 1, #due do
-      local entry = { from = later, hex = due[i], seq = tonumber(due[i], 16) }
-      seqs[#seqs + 1], line[n + i] = entry.seq, entry
-      entries[#seqs] = entry
-    end
-    local ids, texts = batch.load(seqs)
-    if not ids then return nil end
-    for i = 1, #ids do
-      local entry = entries[i]
-      entry.id, entry.text = ids[i], texts[i]
-      if entry.hex then
-        local head, _, createdAt, _, fields = batch.waitingJob(entry.text, 'w', queue.name)
-        if not head or fields:find('\31returnedAt=', 1, true) or fields:find('\31turn=', 1, true) then return nil end
-        entry.time, entry.priority = numberIn(fields, 'runAt') or createdAt + 0, numberIn(fields, 'priority') or 0
-        if entry.time > batch.now then return nil end
-      end
-    end
-    for i = 1, n do
-      if line[i].time <= batch.now then entries[#entries + 1] = line[i] end
-    end
-    if #line > 0 then table.sort(entries, batch.isBefore) end
-    return entries
-  end,
-
-  -- Whether `a` is claimed before `b`.
-  isBefore = function(a, b)
-    if a.priority ~= b.priority then return a.priority < b.priority end
-    if a.time ~= b.time then return a.time < b.time end
-    return a.seq < b.seq
-  end,
-
-  -- The first jobs in line; those of the fifo have priority 0 and no entry.
-  line = function(queue, limit, hasOthers)
-    local ready, seqs = hasOthers and batch.readyLine(queue, limit), call('LRANGE', P .. 'fifo:' .. queue.name, 0, limit - 1)
-    local ids, texts = batch.load(seqs)
-    if not ids or ready == nil then return nil end
-    if not ready or #ready == 0 then
-      queue.popped = seqs
-      return { ids = ids, texts = texts, seqs = seqs, entries = {} }
-    end
-    local line, at, n = { ids = {}, texts = {}, seqs = {}, entries = {} }, 1, 0
-    for i = 1, math.min(limit, #seqs + #ready) do
-      local entry, plain = ready[at], seqs[n + 1]
-      if entry and plain then
-        local seq, createdAt = (texts[n + 1] or ''):match('^.(%d+) (%d+) ')
-        if not seq then return nil end
-        if batch.isBefore(entry, { priority = 0, time = createdAt + 0, seq = seq + 0 }) then plain = nil end
-      end
-      if plain then
-        n = n + 1
-        line.ids[i], line.texts[i], line.seqs[i], queue.popped[n] = ids[n], texts[n], plain, plain
-      else
-        at = at + 1
-        line.ids[i], line.texts[i], line.seqs[i], line.entries[i] = entry.id, entry.text, entry.seq, entry
-      end
-    end
-    return line
   end,
 
   -- ── what will be written. Of several records of one job the last counts ──
@@ -279,8 +167,8 @@ return {
     for from = 1, n, STEP do write(command, P .. key, unpack(list, from, math.min(from + STEP - 1, n))) end
   end,
 
-  -- `statistics` are those of the call, if it has any: their cells are written with the records.
-  flush = function(statistics)
+  -- Statistics are written with the records, if the call has any.
+  flush = function()
     local clockField, indexes, queues, records, writeAll = batch.clockField, batch.indexes, batch.queues, batch.records, batch.write
     if batch.count == 0 then return clockField and write('HSET', P, clockField, batch.nowText) end
     if batch.last ~= batch.first then
@@ -293,9 +181,9 @@ return {
       write('HSET', P .. 's:' .. piece.number, unpack(piece))
       write('ZADD', P .. 's', piece.number, piece.number)
     end
-    if statistics then statistics.flush(records, batch.now) end
+    if batch.statistics then batch.statistics.flush(records, batch.now) end
     write('HSET', P .. 'j', unpack(records)) -- in one, so that all of it is done or none
-    for i = 1, #batch.fifos do write('RPUSH', P .. 'fifo:' .. batch.fifos[i].name, unpack(batch.fifos[i].pushed)) end
+    for i = 1, batch.fifos and #batch.fifos or 0 do write('RPUSH', P .. 'fifo:' .. batch.fifos[i].name, unpack(batch.fifos[i].pushed)) end
     for i = 1, #queues do
       local queue = queues[i]
       if queue.popped[1] then write('LTRIM', P .. 'fifo:' .. queue.name, #queue.popped, -1) end
@@ -313,13 +201,13 @@ return {
 
   -- Of these events, workers must hear of those after which a job waits: see events.lua.
   publish = function()
-    local events, lines, about = batch.events, {}, {}
+    local events, about = batch.events, {}
     for i = 1, #events do
-      lines[i] = table.concat(events[i], '\31')
-      if events[i][2] == 'waiting' then about[#about + 1] = lines[i] end
+      local isWaiting = events[i][2] == 'waiting'
+      events[i] = table.concat(events[i], '\31')
+      if isWaiting then about[#about + 1] = events[i] end
     end
-    if #lines > 0 then call('PUBLISH', P .. 'events', table.concat(lines, '\30')) end
+    if #events > 0 then call('PUBLISH', P .. 'events', table.concat(events, '\30')) end
     if #about > 0 then call('PUBLISH', P .. 'work', table.concat(about, '\30')) end
   end,
 }
-

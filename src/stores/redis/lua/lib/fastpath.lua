@@ -7,7 +7,8 @@
 --
 -- Invariant: everything is decided before the first write (batch.flush). A function that meets anything else returns
 -- nil or false; then nothing was written, and the operation takes the general path.
--- uses: batch, tally
+-- uses: batch
+-- on demand: waiting-line
 
 -- Names of fields that stay as they are and decide nothing here. A job with any other field takes the general path.
 local ADDED = ' name policy retries maxResends onDependencyFailed tags '
@@ -146,86 +147,92 @@ return {
 
   -- Settles ARGV from..to and claims by ARGV from `claimAt` on; either may be missing. Returns the states of what was
   -- settled, and the answer to the claim.
-  run = function(from, to, claimAt)
+  run = function(statistics, from, to, claimAt)
     local ids, count, claim = {}, (to - from + 1) / 2, nil
     if count % 1 ~= 0 or (claimAt and tonumber(args[claimAt + 2]) > FASTPATH.MAX_JOBS) then return nil end
     if not batch.idsAt(from, to, ids, {}) or not batch.start('token') then return nil end
-    ids[count + 1] = '@' .. (claimAt and args[claimAt] or '')
+    ids[count + 1], batch.statistics = '@' .. (claimAt and args[claimAt] or ''), statistics
     local found = call('HMGET', P .. 'j', unpack(ids))
-    local states = fastpath.settle(ids, found, from)
+    local states = count == 0 and '' or fastpath.settle(ids, found, from)
     if states and claimAt then claim = fastpath.claim(claimAt, found[count + 1]) end
     if not states or (claimAt and not claim) then
-      tally.clear()
+      statistics.clear()
       return nil
     end
     for i = 1, #batch.queues do
       if batch.queues[i].line[1] then fastpath.standInLine(batch.queues[i]) end
     end
-    batch.flush(tally)
+    batch.flush()
     return states, claim and fastpath.answer(claim)
   end,
 
   -- ── settle ──
 
   settle = function(ids, found, from)
-    local now, nowText, states, known, hasRetried = batch.now, batch.nowText, {}, { [''] = '' }, false
+    local statistics, now, nowText, states, known, hasRetried = batch.statistics, batch.now, batch.nowText, {}, { [''] = '' }, false
+    local heap, group, size
     for i = 1, #ids - 1 do
       local kind, given, outcome = args[from + 2 * i - 1]:match('^(%l+)\31token=(%d+)(.*)$')
-      local text, id = found[i] or '', ids[i]
+      local id, text = ids[i], found[i] or ''
       local head, seq, createdAt, name, attempt, token, claimedAt, worker, stop = text:match(
-        '^r((%d+) (%d+) ([^\31]+))\31attempt=(%d+)\31lease=(%d+) %d+ %d+ (%d+) ([^\31]*)()')
+        '^r((%d+) (%d+) ([^\31]+)\31attempt=(%d+))\31lease=(%d+) %d+ %d+ (%d+) ([^\31]*)()')
       local rowsAt = token and token == given and text:find('\31rows=', stop, true)
-      if not rowsAt or batch.isHooked(name) then return nil end
-      local queue, fields, hex = batch.queue(name), text:sub(stop, rowsAt - 1), ('%013x'):format(seq)
-      local count, rest = text:match('^(%d+)()', rowsAt + 6)
-      local dataAt = text:find('\31:', rest, true)
+      if not rowsAt or (batch.hooks and batch.isHooked(name)) then return nil end
+      local queue, fields, count, rest = batch.queue(name), text:sub(stop, rowsAt - 1), text:match('^(%d+)()', rowsAt + 6)
+      local dataAt, hex = text:find('\31:', rest, true), ('%013x'):format(seq)
       if count + 0 >= FASTPATH.MAX_HISTORY - 1 then return nil end
-      local rows, data = ('\31rows=%d'):format(count + 1) .. text:sub(rest, dataAt - 1) .. '\31+', text:sub(dataAt)
-      local row = ('%d '):format(now - createdAt) .. attempt .. ' ' .. token .. '\30b' .. worker
-      local heap = tally.heap(name, worker, fields ~= '' and fields:match('\31tags=([^\31]*)') or '')
+      local rows, data, row = text:sub(rest, dataAt - 1), text:sub(dataAt), ('%d '):format(now - createdAt)
+      local tags = fields ~= '' and fields:match('\31tags=([^\31]*)') or ''
+      if not heap or heap.queue ~= name or heap.worker ~= worker or heap.tags ~= tags then heap = statistics.heap(name, worker, tags) end
       if kind == 'complete' then
-        local kept, done, left = known[fields], queue.done, queue.left
+        local kept, left, done = known[fields], queue.left, queue.done
         if kept == nil then kept = batch.keep(fields, KEPT .. 'progress ', ENDED) end
         if not kept or (outcome ~= '' and not outcome:find('^\31result=[^\31]*$')) then return nil end
         known[fields] = kept
-        batch.record(id, 'd' .. head .. '\31attempt=' .. attempt .. '\31endedAt=' .. nowText .. outcome .. kept .. rows
-          .. FASTPATH.EVENT.completed .. 'd' .. row .. data, seq)
+        batch.record(id, 'd' .. head .. '\31endedAt=' .. nowText .. outcome .. kept .. '\31rows=' .. ('%d'):format(count + 1) .. rows
+          .. '\31+' .. FASTPATH.EVENT.completed .. 'd' .. row .. attempt .. ' ' .. token .. '\30b' .. worker .. data, seq)
         local n = #left
         left[n + 1], done[2 * n + 1], done[2 * n + 2], states[i] = hex, nowText, hex, 'done'
         local length, checkpoint = outcome ~= '' and #outcome - 8 or nil, kept ~= '' and kept:match('\31checkpoint=([^\31]*)') or ''
-        tally.add(heap, 'r', now - claimedAt)
-        tally.keep(name, 'd', #data - 10 + (length or 0) + #checkpoint, length, 1)
-        batch.emit('completed', 'done', name, id)
+        statistics.add(heap, 'r', now - claimedAt)
+        statistics.keep(name, 'd', #data - 10 + (length or 0) + #checkpoint, length, 1)
+        if group and group[3] == name then
+          group[size + 1], size = id, size + 1
+        else
+          group = batch.emit('completed', 'done', name, id)
+          size = #group
+        end
       else
-        local job = { id = id, seq = seq, hex = hex, createdAt = createdAt, queue = queue, fields = fields, heap = heap }
-        job.before, job.after, job.data = head .. '\31attempt=' .. attempt, row, data
-        if not fastpath.retry(job, kind, outcome, rows) then return nil end
+        group = nil
+        local job = { id = id, seq = seq, hex = hex, queue = queue, head = head, createdAt = createdAt, fields = fields, heap = heap, data = data }
+        job.rows, job.row = ('\31rows=%d'):format(count + 1) .. rows, row .. attempt .. ' ' .. token .. '\30b' .. worker
+        if not fastpath.retry(job, kind, outcome) then return nil end
         states[i], hasRetried = 'waiting', true
       end
     end
-    if hasRetried then tally.part() end -- here the general path writes, since the claim may take what was retried
+    if hasRetried then statistics.part() end -- here the general path writes, since the claim may take what was retried
     return table.concat(states, '\31')
   end,
 
   -- A failure that leaves a retry: the job comes into line, at once or after its delay. Returns whether it is one.
-  retry = function(job, kind, outcome, rows)
+  retry = function(job, kind, outcome)
     local event = kind == 'fail' and 'failed' or kind == 'retry' and 'retried'
     local failure, group, message, delayMs, detail =
       outcome:match('^(\31group=([^\31]*)\31message=([^\31]*))\31delayMs=(%d+)(.*)$')
     if not event or not failure or #message > FASTPATH.MAX_NOTE_LENGTH
       or (detail ~= '' and not detail:find('^\31detail=[^\31]*$')) then return false end
     local queue, fields, time, numberIn = job.queue, job.fields, batch.now + delayMs, batch.numberIn
-    local kept, failures = batch.keep(fields, KEPT .. 'progress ', ENDED .. 'failures runAt delayMs '), (numberIn(fields, 'failures') or 0) + 1
-    local settings = batch.settings(queue)
+    local kept, settings = batch.keep(fields, KEPT .. 'progress ', ENDED .. 'failures runAt delayMs '), batch.settings(queue)
+    local failures = (numberIn(fields, 'failures') or 0) + 1
     if not kept or time > FASTPATH.MAX_TIME or failures > (numberIn(fields, 'retries') or settings.retries)
       or batch.isLimited(settings) then return false end
     local runAt = time ~= job.createdAt + 0 and ('\31runAt=%d'):format(time) or ''
-    job.text = 'w' .. job.before .. kept .. ('\31failures=%d'):format(failures) .. runAt .. '\31delayMs=' .. delayMs .. failure .. detail
-      .. rows .. FASTPATH.EVENT[event] .. 'w' .. job.after .. '\30n' .. message .. job.data
+    job.text = 'w' .. job.head .. kept .. ('\31failures=%d'):format(failures) .. runAt .. '\31delayMs=' .. delayMs .. failure .. detail
+      .. job.rows .. '\31+' .. FASTPATH.EVENT[event] .. 'w' .. job.row .. '\30n' .. message .. job.data
     batch.record(job.id, job.text, job.seq)
     job.from, job.time, job.priority, job.seq = 'running:' .. queue.name, time, numberIn(fields, 'priority') or 0, job.seq + 0
     queue.line[#queue.line + 1] = job
-    tally.retry(job.heap, group)
+    batch.statistics.retry(job.heap, group)
     batch.emit(event, 'waiting', queue.name, job.id)
     return true
   end,
@@ -271,7 +278,7 @@ return {
     local hasOthers = call('EXISTS', P .. 'ready:' .. name, P .. 'later:' .. name, needs) > 0
     if hasOthers and call('EXISTS', needs) == 1 then return false end
     if before < claim.limit then
-      local jobs = batch.line(queue, claim.limit - before, hasOthers or line[1] ~= nil)
+      local jobs = require('waiting-line').first(queue, claim.limit - before, hasOthers or line[1] ~= nil)
       if not jobs or not fastpath.take(claim, queue, jobs, ms) then return false end
     end
     local nextAt = hasOthers and fastpath.soonest('later:' .. name, '(' .. batch.nowText) or math.huge
@@ -300,34 +307,39 @@ return {
 
   take = function(claim, queue, jobs, ms)
     local name, now, worker, answer, claims, running = queue.name, batch.now, claim.worker, claim.answer, claim.claims, queue.running
-    local to, by, known, token, n, m = ('%d'):format(now + ms), '\30b' .. claim.worker, { [''] = '' }, batch.last, #answer, 0
-    local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.EVENT.claimed
-    for i = 1, #jobs.ids do
-      local id, entry = jobs.ids[i], jobs.entries[i]
-      local head, seq, createdAt, attempt, fields, count, rows, data = batch.waitingJob(jobs.texts[i], entry and 'w' or 'f', name)
-      if not head or seq + 0 ~= jobs.seqs[i] + 0 or count >= FASTPATH.MAX_HISTORY - 1 then return false end
-      local kept, since, tags = known[fields], createdAt + 0, ''
+    local to, known, token, n, m, statistics = ('%d'):format(now + ms), { [''] = '' }, batch.last, #answer, 0, batch.statistics
+    local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.EVENT.claimed .. 'r'
+    local waitingJob, ids, texts, seqs, entries = require('waiting-line').waitingJob, jobs.ids, jobs.texts, jobs.seqs, jobs.entries
+    local heap, group, size
+    local PLAIN, WAITING = '^f((%d+) (%d+) ([^\31]+))()', '^w((%d+) (%d+) ([^\31]+))()'
+    for i = 1, #ids do
+      local id, entry = ids[i], entries[i]
+      local head, seq, createdAt, attempt, fields, count, rows, data = waitingJob(texts[i], name, entry and WAITING or PLAIN)
+      if not head or seq ~= seqs[i] or count >= FASTPATH.MAX_HISTORY - 1 then return false end
+      local kept, since, tags = known[fields], createdAt, ''
       if kept == nil then kept = batch.keep(fields, KEPT .. 'dependents group message detail ', ' progress ') end
       if not kept then return false end
       known[fields] = kept
       if kept ~= '' then
-        local time = batch.numberIn(kept, 'runAt') or since
+        local time = batch.numberIn(kept, 'runAt') or createdAt + 0
         if entry and time ~= entry.time then return false end
-        since, tags = math.max(since, time, batch.numberIn(kept, 'freedAt') or 0), kept:match('\31tags=([^\31]*)') or ''
+        since, tags = math.max(createdAt, time, batch.numberIn(kept, 'freedAt') or 0), kept:match('\31tags=([^\31]*)') or ''
       end
       token = token + 1
       local mark = ('%d'):format(token)
-      local text = 'r' .. head .. '\31attempt=' .. attempt .. '\31lease=' .. mark .. lease .. kept .. ('\31rows=%d'):format(count + 1)
-        .. rows .. claimed .. ('r%d '):format(now - createdAt) .. attempt .. ' ' .. mark .. by .. data
+      local text = 'r' .. head .. '\31attempt=' .. attempt .. '\31lease=' .. mark .. lease .. kept .. '\31rows=' .. ('%d'):format(count + 1)
+        .. rows .. claimed .. ('%d '):format(now - createdAt) .. attempt .. ' ' .. mark .. '\30b' .. worker .. data
       batch.record(id, text, seq)
       answer[n + 1], answer[n + 2], claims[n], claims[n + 1], n = id, text, id, mark, n + 2
       running[m + 1], running[m + 2], m = to, ('%013x'):format(seq), m + 2
       if entry then entry.isTaken = true end
       if entry and entry.member then batch.leave(entry.from, entry.member) end
-      tally.add(tally.heap(name, worker, tags), 'w', now - since)
-      batch.emit('claimed', 'running', name, id)
+      if not heap or heap.tags ~= tags then heap = statistics.heap(name, worker, tags) end
+      statistics.add(heap, 'w', now - since)
+      if i == 1 then group = batch.emit('claimed', 'running', name, id) else group[i + size] = id end
+      if i == 1 then size = #group - 1 end
     end
-    batch.last, claim.taken = token, claim.taken + #jobs.ids
+    batch.last, claim.taken = token, claim.taken + #ids
     return true
   end,
 
