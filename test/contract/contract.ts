@@ -38,6 +38,7 @@ import { seriesContract } from './series.ts';
 import { settleContract } from './settle.ts';
 import { staleTokenContract } from './stale-tokens.ts';
 import { statisticsContract } from './statistics.ts';
+import { statisticsLogContract } from './statistics-log.ts';
 import { storageContract } from './storage.ts';
 import { textContract } from './texts.ts';
 import { throttleContract } from './throttles.ts';
@@ -81,6 +82,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   lists: listContract,
   'counts and failure groups': overviewContract,
   statistics: statisticsContract,
+  'the log of statistics': statisticsLogContract,
   'throughput over time': seriesContract,
   history: historyContract,
   records: recordContract,

@@ -6,6 +6,7 @@ import type { RunningJob } from '../../src/core/job/job.ts';
 import type { IssuedNumbers, MigrationPart, MigrationRow, MigrationState } from '../../src/core/ports/migration.ts';
 import { MIGRATION_PARTS } from '../../src/core/ports/migration.ts';
 import { GLOBAL_SETTINGS_KEY } from '../../src/core/settings/settings.ts';
+import { DAY_MS } from '../../src/core/statistics/histogram.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import type { Open } from './contract.ts';
 import { aJob, complete, fail, outcomeOf, START, Workbench } from './workbench.ts';
@@ -32,6 +33,49 @@ export function migrationContract(open: Open): void {
       await to.write({ move: 'm-1', part, rows, gone: [], numbers, done: { part, after: null } });
       expect(await rowsOf(to, part, 1)).toEqual(rows);
       expect((await to.standing())?.done).toEqual({ part, after: null });
+    }
+  });
+
+  test('The rows of a store have all statistics, however short a time ago they were counted.', async () => {
+    const benches = [new Workbench(openMemoryStore({ clock: 'caller' })), await open()] as const;
+    const expectEqual = async () => {
+      for (const part of ['statistics', 'queues'] as const) {
+        const [expected, actual] = benches.map(({ store }) => rowsOf(store.migration, part, 1));
+        expect(await actual).toEqual(await expected);
+      }
+    };
+    for (const [day, queue] of ['q', 'p', 'q', 'p'].entries()) {
+      for (const bench of benches) {
+        const job = await bench.running({ id: `j${day}`, queue, tags: ['t'] });
+        bench.pass(100);
+        await bench.settle(job, complete);
+        bench.pass(DAY_MS);
+      }
+      await expectEqual();
+      // Some days are in cells then, the later ones are pending.
+      if (day === 1) for (const bench of benches) await bench.jobs.maintain({ limit: 100 });
+    }
+    const days = await rowsOf(benches[1].store.migration, 'statistics', 100);
+    expect(days).toHaveLength(4);
+  });
+
+  test('Written statistics replace those of the same day, even if the store has just counted some.', async () => {
+    const other = new Workbench(openMemoryStore({ clock: 'caller' }));
+    const bench = await open();
+    for (const [each, ms] of [
+      [other, 70],
+      [bench, 5_000],
+    ] as const) {
+      const job = await each.running({ id: 'a' });
+      each.pass(ms);
+      await each.settle(job, complete);
+    }
+    const { migration } = bench.store;
+    await migration.stand(STANDING, null);
+    for (const part of ['statistics', 'queues'] as const) {
+      const rows = await rowsOf(other.store.migration, part, 100);
+      await migration.write({ move: 'm-1', part, rows, gone: [], numbers: NONE, done: null });
+      expect(await rowsOf(migration, part, 100)).toEqual(rows);
     }
   });
 

@@ -4,6 +4,7 @@
  */
 
 import type { JobStore } from '../../src/core/ports/job-store.ts';
+import { MAX_LOG_ENTRIES } from '../../src/core/statistics/statistics.ts';
 import type { WebhookEventName } from '../../src/core/webhooks/webhook.ts';
 import { settleArguments } from '../../src/stores/redis/calls/requests.ts';
 import type { ScriptAnswer } from '../../src/stores/redis/calls/script-runner.ts';
@@ -107,6 +108,13 @@ const plainAttempts: Scenario['prepare'] = async (bench) => {
 };
 const completions = tokensOf(['p-1', 'p-2', 'o-1']).map((held) => ({ ...held, ...complete }) as never);
 
+/** A claim of jobs with different tags appends an entry for each to the log of statistics. */
+async function manyEntries(bench: Workbench, count: number): Promise<void> {
+  await bench.add(...Array.from({ length: count }, (_, at) => ({ id: `t-${at}`, tags: [`tag-${at}`] })));
+  bench.pass(1_000);
+  await bench.claim({ limit: count });
+}
+
 /** Parents that run, wait and failed, and children with every dependency rule. */
 const family: Scenario['prepare'] = async (bench) => {
   const after = (rule: 'hold' | 'fail' | 'run', ...dependsOn: string[]) => ({
@@ -161,6 +169,20 @@ export const SCENARIOS: readonly Scenario[] = [
         { id: 'n-4', dependsOn: ['n-3', 'p-3'], policy: { onDependencyFailed: 'fail' } },
       ),
     repeatsAnswer: false,
+  },
+  {
+    name: 'settle',
+    which: 'more log entries than may be pending',
+    prepare: (bench) => manyEntries(bench, MAX_LOG_ENTRIES),
+    call: (bench) => bench.jobs.settle(tokensOf(['t-0', 't-1']).map((held) => ({ ...held, ...complete }) as never)),
+    repeatsAnswer: true,
+  },
+  {
+    name: 'maintain',
+    which: 'pending log entries',
+    prepare: (bench) => manyEntries(bench, 3),
+    call: (bench) => bench.jobs.maintain({ limit: 100 }),
+    repeatsAnswer: true,
   },
   {
     name: 'settle',

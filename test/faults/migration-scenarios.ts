@@ -38,21 +38,21 @@ export function migrationScenarios(fill: Scenario['prepare']): readonly Scenario
   };
   return [
     {
-      name: 'moving-stand',
+      name: 'migration-state',
       prepare: fill,
       call: (bench) => bench.store.migration.stand(TARGET, null),
       repeatsAnswer: true,
       isClosed: true,
     },
     {
-      name: 'moving-clear',
+      name: 'migration-clear',
       prepare: asTarget,
       call: (bench) => bench.store.migration.clear('m').then(() => null),
       repeatsAnswer: true,
       isClosed: true,
     },
     {
-      name: 'moving-write',
+      name: 'migration-write',
       prepare: async (bench) => {
         await asTarget(bench);
         await bench.store.migration.clear('m');

@@ -39,6 +39,7 @@ export async function findInconsistencies(command: Command, namespace: string): 
     ...fifoProblems(contents, jobs),
     ...indexProblems(contents, jobs),
     ...cellProblems(contents),
+    ...logProblems(contents),
     ...keyProblems(contents, jobs),
     ...textProblems(contents, jobs),
     ...edgeProblems(contents, jobs),
@@ -89,7 +90,7 @@ function scoresOf(answer: readonly (readonly [string, number] | string)[]): Map<
 }
 
 function recordsOf({ hashes }: Contents): Found[] {
-  const records = [...(hashes.get('j') ?? [])].filter(([id]) => !/^[@#$%]/.test(id));
+  const records = [...(hashes.get('j') ?? [])].filter(([id]) => !/^[@#$%+]/.test(id));
   return records.flatMap(([id, record]) => {
     const { apart = '', parked = '' } = fieldsOf(record);
     const texts = apart.split('').map((letter) => hashes.get('big')?.get(letter + id) ?? '');
@@ -188,6 +189,14 @@ function cellProblems({ hashes, zsets }: Contents): string[] {
     const isNamed = zsets.get(`cells:${queue}`)?.get(`${day}${FIELD}${name}`) === Number(day);
     return isNamed ? [] : [`the cell ${JSON.stringify(address)} is in no index`];
   });
+}
+
+/** The log of statistics has every entry that it counts. An entry beyond that is allowed after an abort. */
+function logProblems({ hashes }: Contents): string[] {
+  const records = hashes.get('j');
+  const count = Number(records?.get('+') ?? 0);
+  const numbers = Array.from({ length: count }, (_, at) => at + 1);
+  return numbers.filter((number) => !records?.has(`+${number}`)).map((number) => `the log has no entry ${number}`);
 }
 
 /** Every held unique key belongs to its job, and every job that must hold its key does. */

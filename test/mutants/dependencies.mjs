@@ -98,7 +98,7 @@ export const dependencies = [
   },
   {
     name: 'redis: the wait of a large job includes the time it was blocked by other jobs',
-    file: 'src/stores/redis/lua/lib/limits/parking.lua',
+    file: 'src/stores/redis/lua/lib/limits/fitting.lua',
     find: 'context.now - record.readySince(first) >= K.PATIENCE_MS',
     replace: 'context.now - record.runAtOf(first) >= K.PATIENCE_MS',
     suites: redis,
@@ -106,7 +106,7 @@ export const dependencies = [
   {
     name: 'redis: a requeued parent still counts as failed',
     file: 'src/stores/redis/lua/lib/lifecycle/dependencies.lua',
-    find: 'if wasBad then dependencies.addCounts(child, 0, 0, -1) end',
+    find: 'if wasUnsuccessful then dependencies.addCounts(child, 0, 0, -1) end',
     replace: '',
     suites: redis,
   },

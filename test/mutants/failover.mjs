@@ -6,8 +6,8 @@ const answers = ['src/stores/redis/client/problem.test.ts'];
 export const failover = [
   {
     name: 'failover: a promoted server gives lost tokens again',
-    file: 'src/stores/redis/lua/operations/reign.lua',
-    find: 'floor = reign * 4194304',
+    file: 'src/stores/redis/lua/operations/epoch.lua',
+    find: 'floor = epoch * 4194304',
     replace: 'floor = 0',
     suites: lost,
   },

@@ -45,8 +45,8 @@ export const limits = [
   {
     name: 'redis: a coalesced job does not unpark the next',
     file: 'src/stores/redis/lua/operations/claim.lua',
-    find: "if needs == '' and not isFolded then return false end",
-    replace: "if needs == '' then return isFolded end",
+    find: "if needs == '' and not isCoalesced then return false end",
+    replace: "if needs == '' then return isCoalesced end",
     suites: redis,
   },
   {
@@ -66,9 +66,9 @@ export const limits = [
   },
   {
     name: 'redis: of many different needs the last are never tried',
-    file: 'src/stores/redis/lua/lib/limits/parking.lua',
-    find: 'local from = math.floor(context.now / K.LOOK_MS)',
-    replace: 'local from = 0 * math.floor(context.now / K.LOOK_MS)',
+    file: 'src/stores/redis/lua/lib/limits/fitting.lua',
+    find: 'local from = math.floor(context.now / K.NEEDS_ROTATION_MS)',
+    replace: 'local from = 0 * math.floor(context.now / K.NEEDS_ROTATION_MS)',
     suites: redis,
   },
   {

@@ -19,6 +19,7 @@ import { series } from './series.mjs';
 import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
+import { statistics } from './statistics.mjs';
 import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
@@ -37,6 +38,7 @@ export const mutants = [
   ...settings,
   ...server,
   ...series,
+  ...statistics,
   ...migration,
   ...runner,
   ...clock,

@@ -54,8 +54,8 @@ export const migration = [
   },
   {
     name: 'redis: a migrated queue loses its webhooks',
-    file: 'src/stores/redis/lua/operations/moving-write.lua',
-    find: '  if isHooked then webhookQueues.mark(key, true) end\n',
+    file: 'src/stores/redis/lua/operations/migration-write.lua',
+    find: '  if hasWebhooks then webhookQueues.mark(key, true) end\n',
     replace: '',
     suites: ['test/contract/redis.test.ts'],
   },

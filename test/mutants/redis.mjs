@@ -11,7 +11,7 @@ export const redis = [
   },
   {
     name: 'redis: a store is created where none may be',
-    file: 'src/stores/redis/lua/operations/reign.lua',
+    file: 'src/stores/redis/lua/operations/epoch.lua',
     find: "if args[3] == 'create' then",
     replace: 'if true then',
     suites: ['src/stores/redis/opening.test.ts'],
@@ -19,36 +19,36 @@ export const redis = [
   {
     name: 'redis: a stale token can settle',
     file: 'src/stores/redis/lua/operations/settle.lua',
-    find: 'holds(job, said.token) then return answerLate',
+    find: 'holds(job, request.token) then return answerLate',
     replace: 'holds(job, (record.leaseOf(job) or {}).token) then return answerLate',
     suites,
   },
   {
     name: 'redis: a stale token can renew a lease',
     file: 'src/stores/redis/lua/operations/heartbeat.lua',
-    find: 'holds(job, said.token) then return',
+    find: 'holds(job, request.token) then return',
     replace: 'holds(job, (record.leaseOf(job) or {}).token) then return',
     suites,
   },
   {
     name: 'redis: a stealing requeue of a waiting job has no effect',
     file: 'src/stores/redis/lua/operations/requeue.lua',
-    find: 'from == queue and not said.steal then',
+    find: 'from == queue and not request.steal then',
     replace: 'from == queue then',
     suites,
   },
   {
     name: 'redis: the note of a change is dropped from the history',
     file: 'src/stores/redis/lua/operations/change.lua',
-    find: '{ note = said.note }',
+    find: '{ note = request.note }',
     replace: '{}',
     suites,
   },
   {
     name: 'redis: a late result is dropped',
     file: 'src/stores/redis/lua/operations/settle.lua',
-    find: 'if hasRoomForLate(rows, said.token, note) then',
-    replace: 'if hasRoomForLate(rows, said.token, note) and note == nil then',
+    find: 'if hasRoomForLate(rows, request.token, note) then',
+    replace: 'if hasRoomForLate(rows, request.token, note) and note == nil then',
     suites,
   },
   {
@@ -103,9 +103,9 @@ export const redis = [
   },
   {
     name: 'redis: a moved job loses its unique key',
-    file: 'src/stores/redis/lua/lib/lifecycle/unique-keys.lua',
-    find: 'if isKept then uniqueKeys.takeKey(job) end',
-    replace: 'if isKept and isOver then uniqueKeys.takeKey(job) end',
+    file: 'src/stores/redis/lua/lib/lifecycle/key-changes.lua',
+    find: 'if isKept then keyChanges.takeKey(job) end',
+    replace: 'if isKept and isOver then keyChanges.takeKey(job) end',
     suites,
   },
   {
@@ -125,7 +125,7 @@ export const redis = [
   {
     name: 'redis: an expired lease is never lost',
     file: 'src/stores/redis/lua/operations/claim.lua',
-    find: 'expireLeases(queue, K.MAX_OVERTAKEN)',
+    find: 'expireLeases(queue, K.MAX_EXPIRED)',
     replace: 'expireLeases(queue, 0)',
     suites,
   },
@@ -243,16 +243,16 @@ export const redis = [
   },
   {
     name: 'redis: aggregates are merged without the distance of their means',
-    file: 'src/stores/redis/lua/lib/tally.lua',
-    find: '+ distance * distance * count * n / total',
+    file: 'src/stores/redis/lua/lib/statistics-log.lua',
+    find: ' + distance * distance * spread[1] * count / total',
     replace: '',
     suites: ['test/contract/redis.test.ts'],
   },
   {
     name: 'redis: an attempt counts in the next queue of the job',
     file: 'src/stores/redis/lua/lib/lifecycle/measurements.lua',
-    find: 'local heap = tally.heap(details.from or job.queue, worker',
-    replace: 'local heap = tally.heap(job.queue, worker',
+    find: 'local group = statistics.group(details.from or job.queue, worker',
+    replace: 'local group = statistics.group(job.queue, worker',
     suites,
   },
   {
@@ -272,7 +272,7 @@ export const redis = [
   {
     name: 'redis: an abandoned fast path counts its statistics twice',
     file: 'src/stores/redis/lua/lib/swift.lua',
-    find: 'tally.clear()',
+    find: 'statistics.clear()',
     replace: '',
     suites,
   },

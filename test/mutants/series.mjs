@@ -9,16 +9,16 @@ export const series = [
   },
   {
     name: 'throughput: a later page does not replace the older one in its slot',
-    file: 'src/stores/redis/lua/lib/tally.lua',
-    find: 'if known < page.page then words =',
+    file: 'src/stores/redis/lua/lib/aggregates.lua',
+    find: 'if number < page.number then words =',
     replace: 'if not words then words =',
     suites: ['test/contract/redis.test.ts'],
   },
   {
     name: 'throughput: a failed job counts as done',
-    file: 'src/stores/redis/lua/lib/tally.lua',
-    find: 'sums[1] + done, sums[2] + heap.failures',
-    replace: 'sums[1] + done + heap.failures, sums[2]',
+    file: 'src/stores/redis/lua/lib/statistics-log.lua',
+    find: 'minute.done + done, minute.failed + failed',
+    replace: 'minute.done + done + failed, minute.failed',
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
   },
 ];

@@ -150,7 +150,7 @@ export const sqlite = [
     file: 'src/stores/sqlite/tables/sqlite-table.ts',
     find: '      restoreStatistics();\n',
     replace: '',
-    suites: ['src/stores/sqlite/tables/statistics-rows.test.ts'],
+    suites: ['src/stores/sqlite/tables/statistics-log.test.ts'],
   },
   {
     name: 'sqlite: a transaction that failed at its start stays open',

@@ -112,22 +112,22 @@ export const webhooks = [
   {
     name: 'redis: the webhooks of one queue replace those of another',
     file: 'src/stores/redis/lua/lib/webhooks/webhook-queues.lua',
-    find: 'names = isHooked and names .. queue',
-    replace: "names = isHooked and ' ' .. queue",
+    find: 'names = hasWebhooks and names .. queue',
+    replace: "names = hasWebhooks and ' ' .. queue",
     suites: redis,
   },
   {
     name: 'redis: an operation does not see the webhook calls that it added',
     file: 'src/stores/redis/lua/lib/record.lua',
-    find: 'for i = 1, births and n or 0 do ids[i] =',
-    replace: 'for i = 1, births and 0 or 0 do ids[i] =',
+    find: 'for i = 1, newJobs and n or 0 do ids[i] =',
+    replace: 'for i = 1, newJobs and 0 or 0 do ids[i] =',
     suites: redis,
   },
   {
     name: 'redis: a queued webhook call does not take over the key',
     file: 'src/stores/redis/lua/lib/webhooks/outbox.lua',
     find: '  webhookOrder.handKeyTo(address, id)\n  indexes.registerQueue',
-    replace: '  uniqueKeys.takeKey(new)\n  indexes.registerQueue',
+    replace: '  keyChanges.takeKey(new)\n  indexes.registerQueue',
     suites: redis,
   },
   {

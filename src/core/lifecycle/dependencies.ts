@@ -18,7 +18,8 @@ export const MAX_PARENTS = 10_000;
 export const MAX_DEPENDENTS = 100_000;
 /** How many jobs are visited in the search for a cycle before the call is refused. */
 export const MAX_WALKED = 100_000;
-const MAX_NAMED = 10;
+/** How many ids a refusal names. */
+export const MAX_NAMED = 10;
 
 export const DEPENDENCY_GROUP = 'dependency';
 

@@ -24,6 +24,12 @@ export type CellKind = (typeof CELL_KINDS)[number];
  */
 export const MAX_CELLS = 1_000;
 
+/**
+ * A store may append measurements to a log and add them to the cells later: readers add pending entries in memory.
+ * Maintenance adds them to the cells, and so does the call that finds more entries than this.
+ */
+export const MAX_LOG_ENTRIES = 200;
+
 export interface Measurement {
   readonly queue: string;
   readonly at: number;

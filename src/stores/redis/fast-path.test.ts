@@ -9,7 +9,7 @@ import { heartbeatArguments, settleArguments } from './calls/requests.ts';
 import { type ScriptName, scriptText } from './calls/scripts.ts';
 import { readHistory } from './encoding/job-history.ts';
 import { fieldsOf, readJobs } from './encoding/job-record.ts';
-import { FIELD } from './encoding/layout.ts';
+import { FIELD, PART } from './encoding/layout.ts';
 
 const START = 1_750_000_000_000;
 const STEPS = 160;
@@ -112,12 +112,14 @@ describeWithRedis('the fast path', () => {
     return meaning(general, name);
   }
 
-  async function compareKeys(step: string): Promise<void> {
-    expect(await everything('fast'), step).toEqual(await everything('general'));
+  /** Entries of the log of statistics are added to the cells before, since the paths may do so at different calls. */
+  async function compareKeys(step: string, time: string): Promise<void> {
+    await both(step, 'maintain', [time, '0']);
+    expect(await everything('fast', time), step).toEqual(await everything('general', time));
   }
 
-  /** Every key of a namespace; records as what they mean, since their fields have no order. */
-  async function everything(path: Path): Promise<unknown> {
+  /** Every key of a namespace; records and cells of statistics as what they mean, since their fields have no order. */
+  async function everything(path: Path, time: string): Promise<unknown> {
     const keys = ((await client.sendCommand(['KEYS', `{${path}}*`])) as unknown as string[]).sort();
     const found = await Promise.all(
       keys.filter((key) => !key.endsWith('}j')).map(async (key) => [key.slice(path.length + 2), await contents(key)]),
@@ -126,7 +128,7 @@ describeWithRedis('the fast path', () => {
     const records = all.flatMap((id, at) => (at % 2 === 0 ? [[id, all[at + 1] ?? ''] as const] : []));
     records.sort(([a], [b]) => (a < b ? -1 : 1));
     const read = records.map(([id, text]) =>
-      /^[@#$%]/.test(id) ? [id, text] : [id, text.slice(0, text.indexOf(FIELD)), fieldsOf(text), readHistory(text)],
+      /^[@#$%+]/.test(id) ? [id, text] : [id, text.slice(0, text.indexOf(FIELD)), fieldsOf(text), readHistory(text)],
     );
     return [found, read];
   }
@@ -164,7 +166,7 @@ describeWithRedis('the fast path', () => {
       const answer = await call(step, next.name, next.args);
       if (next.name !== 'claim') running = running.slice(settled.length);
       if (next.name !== 'settle') running = [...running, ...(answer.at(-1) as Job[])];
-      if (step % 20 === 0 || step === STEPS - 1) await compareKeys(`step ${step}`);
+      if (step % 20 === 0 || step === STEPS - 1) await compareKeys(`step ${step}`, `${kind.clock} ${now}`);
     }
     const taken = Number(await client.get('taken'));
     expect(taken / calls).toBeGreaterThan(kind.share);
@@ -191,6 +193,13 @@ function meaning(answer: readonly string[], name: ScriptName): unknown[] {
   const from = name === 'claim' ? 2 : 3;
   return [...answer.slice(0, from), readJobs(answer, from)];
 }
+
+/** Cells without the order of their buckets, and with figures as precise as sums in another order are. */
+const cellsOf = (answer: readonly string[]): string[][] =>
+  answer
+    .join('')
+    .split(PART)
+    .map((cell) => cell.split(/[ ;]/).map((figure) => (/^[\d.]+$/.test(figure) ? Number(figure).toPrecision(9) : figure)).sort());
 
 /** Ordinary jobs, and now and then one that is not. */
 function anyJob(roll: Roll): Partial<NewJob> {

@@ -55,6 +55,21 @@ describe('a copy of a database', () => {
     expect(found.every((job) => job !== null)).toBe(true);
   });
 
+  it('has the statistics of a moment ago, which are still in the log', async () => {
+    const folder = aFolder();
+    const store = await aStore(folder);
+    await store.jobs.add(jobsOf(0, 3));
+    const { jobs } = await store.jobs.claim({ worker: 'w', queues: ['mail'], limit: 3, requestId: '1' });
+    await store.jobs.settle(jobs.map(({ id, lease }) => ({ kind: 'complete', id, token: lease?.token ?? 0 })));
+    const to = join(folder, 'copy.db');
+    await backupDatabase(join(folder, 'store.db'), to);
+    const copy = await openSqliteStore({ path: to });
+    onTestFinished(() => copy.close());
+    const statistics = await copy.jobs.insight({ kind: 'statistics' });
+    expect(statistics).toMatchObject([{ queue: 'mail', wait: { count: 3 }, run: { count: 3 } }]);
+    expect(statistics).toEqual(await store.jobs.insight({ kind: 'statistics' }));
+  });
+
   it('gives tokens that are larger than all given before, including those of other copies', async () => {
     const folder = aFolder();
     const store = await aStore(folder);

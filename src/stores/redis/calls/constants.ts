@@ -1,5 +1,5 @@
 /**
- * What the scripts take from core: defaults and limits, written as Lua before the prelude.
+ * The constants that the scripts take from core, written as Lua.
  *
  * Invariant: no text of a user ever stands in a script. Everything here is constant in this program.
  */
@@ -7,7 +7,13 @@
 import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH, RESULT_PRUNED } from '../../../core/job/history.ts';
 import { crashDelayMs } from '../../../core/lifecycle/backoff.ts';
 import { CLAMP_MS, GAP_MS } from '../../../core/lifecycle/clock.ts';
-import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../../core/lifecycle/dependencies.ts';
+import {
+  DEPENDENCY_GROUP,
+  MAX_DEPENDENTS,
+  MAX_NAMED,
+  MAX_PARENTS,
+  MAX_WALKED,
+} from '../../../core/lifecycle/dependencies.ts';
 import { MAX_PRUNABLE_SCAN } from '../../../core/lifecycle/prunable.ts';
 import { MAX_COALESCED } from '../../../core/limits/coalesce.ts';
 import { MAX_NEEDS, NEEDS_ROTATION_MS, PATIENCE_MS } from '../../../core/limits/resources.ts';
@@ -21,14 +27,14 @@ import {
   WORKER_TTL_MS,
 } from '../../../core/settings/settings.ts';
 import { SPAN_NAMES, SPANS } from '../../../core/statistics/series.ts';
-import { MAX_CELLS } from '../../../core/statistics/statistics.ts';
-import { DEFAULT_PROGRESS_STEP } from '../../../core/webhooks/webhook.ts';
+import { MAX_CELLS, MAX_LOG_ENTRIES } from '../../../core/statistics/statistics.ts';
+import { DEFAULT_PROGRESS_STEP, WEBHOOK_ID_PREFIX, WEBHOOKS_QUEUE } from '../../../core/webhooks/webhook.ts';
 import { EVENT_LETTERS, PLACES, SPAN_LETTERS } from '../encoding/layout.ts';
 
 /** From the twelfth crash on the delay no longer grows. */
 const CRASH_DELAYS = Array.from({ length: 12 }, (_, index) => crashDelayMs(index + 1));
 
-/** Only the settings that a store goes by. They are made when they are needed: this text runs in every call. */
+/** The settings that a store uses. */
 const STORE_SETTINGS = [
   'state',
   'priority',
@@ -59,7 +65,7 @@ const LUA_SPANS = SPAN_NAMES.map((span) => {
 });
 
 const MAX_ARGUMENTS = 4_000;
-/** Jobs that one claim moves from those that wait for their time to the ready ones. */
+/** Jobs that one claim moves to the ready index. */
 const MAX_PROMOTED = 5_000;
 /** Seqs in one piece of the index by insertion. */
 const SEQS_PER_PIECE = 64;
@@ -71,26 +77,29 @@ const VALUES = {
   MAX_HISTORY,
   MAX_LATE_ROWS,
   MAX_NOTE_LENGTH,
-  MAX_OVERTAKEN: MAX_EXPIRED,
+  MAX_EXPIRED,
   MAX_PARKED,
   MAX_PROMOTED,
-  REBASED_PIECES: Math.ceil(MAX_REBASED / SEQS_PER_PIECE),
-  MAX_FOLDED: MAX_COALESCED,
+  MAX_REBASED_PIECES: Math.ceil(MAX_REBASED / SEQS_PER_PIECE),
+  MAX_COALESCED,
   PATIENCE_MS,
-  LOOK_MS: NEEDS_ROTATION_MS,
-  MOST_NEEDS: MAX_NEEDS,
-  DRAFT_LIFE_MS: DRAFT_TTL_MS,
-  WORKER_MEMORY_MS: WORKER_TTL_MS,
-  STRANGER_MEMORY_MS: UNREGISTERED_WORKER_TTL_MS,
-  // What is said to expire is looked at so much later.
-  STRANGER_EXPIRY_MS: UNREGISTERED_WORKER_TTL_MS - WORKER_TTL_MS,
+  NEEDS_ROTATION_MS,
+  MAX_NEEDS,
+  DRAFT_TTL_MS,
+  WORKER_TTL_MS,
+  UNREGISTERED_WORKER_TTL_MS,
+  // Maintenance deletes what expired WORKER_TTL_MS ago.
+  UNREGISTERED_WORKER_EXPIRY_MS: UNREGISTERED_WORKER_TTL_MS - WORKER_TTL_MS,
   MAX_PARENTS,
   MAX_DEPENDENTS,
   MAX_WALKED,
-  MAX_NAMED: 10,
-  MOST_LOOKED_AT: MAX_PRUNABLE_SCAN,
+  MAX_NAMED,
+  MAX_PRUNABLE_SCAN,
   RESULT_PRUNED,
-  HOOK_EVERY: DEFAULT_PROGRESS_STEP,
+  DEFAULT_PROGRESS_STEP,
+  WEBHOOKS_QUEUE,
+  WEBHOOK_ID_PREFIX,
+  DEPENDENCY_GROUP,
   SEQS_PER_PIECE,
   MAX_ARGUMENTS,
 };
@@ -103,39 +112,47 @@ const TABLES = {
   crashDelays: CRASH_DELAYS,
 };
 
-/** The constants that a text uses, as `K.NAME`, and STATE, the state of a job by the first letter of its record. */
+/** Returns the constants that a text uses: `K.NAME`, and STATE, the state of a job by the first letter of its record. */
 export function constantsText(text: string): string {
   const used = Object.entries(VALUES).filter(([name]) => new RegExp(`\\bK\\.${name}\\b`).test(text));
   const tables = Object.entries(TABLES).filter(([name]) => text.includes(`K.${name}()`));
   return [
-    `local STATE = ${luaLiteral(PLACES)}\n`,
-    `local K = ${luaLiteral(Object.fromEntries(used))}\n`,
+    text.includes('STATE[') ? `local STATE = ${luaLiteral(PLACES)}\n` : '',
+    text.includes('K.') ? `local K = ${luaLiteral(Object.fromEntries(used))}\n` : '',
     ...tables.map(([name, value]) => `function K.${name}() return ${luaLiteral(value)} end\n`),
   ].join('');
 }
 
-/** What the fast path (lua/lib/fastpath.lua) and lua/lib/tally.lua need. `MAX_JOBS`: of one call. `MAX_TIME`: any clock. */
+/** Of the fast path and of the statistics. `MAX_JOBS`: of one call. `MAX_TIME`: eleven hexadecimal digits hold it. */
 const FAST_PATH_VALUES = {
   MAX_JOBS: 1_000,
   MAX_TIME: 1e13,
-  ...{ GAP_MS, MAX_HISTORY, MAX_NOTE_LENGTH, MAX_CELLS, MAX_ARGUMENTS, MAX_PROMOTED, SEQS_PER_PIECE },
+  GAP_MS,
+  MAX_HISTORY,
+  MAX_NOTE_LENGTH,
+  MAX_CELLS,
+  MAX_LOG_ENTRIES,
+  MAX_ARGUMENTS,
+  MAX_PROMOTED,
+  SEQS_PER_PIECE,
   SPANS: LUA_SPANS,
-  EVENT: (({ claimed, completed, failed, retried }) => ({ claimed, completed, failed, retried }))(EVENT_LETTERS),
 };
 
-/** Constants that are made before the fast path runs, and defaults of the settings that it knows. */
+/** Returns the constants that a text uses as `FASTPATH.NAME`, and defaults of the settings that the fast path knows. */
 export function fastPathConstants(text: string): string {
   const { state, priority, leaseMs, retries, onLost, lostGraceMs } = DEFAULT_SETTINGS;
-  const used = Object.entries(FAST_PATH_VALUES).filter(([name]) => text.includes(`FASTPATH.${name}`));
-  const values = { state, priority, leaseMs, retries, onLost, lostGraceMs, ...Object.fromEntries(used) };
-  return `local FASTPATH = ${luaLiteral(values)}\n`;
+  const { claimed, completed, failed, retried } = EVENT_LETTERS;
+  const values = { ...FAST_PATH_VALUES, EVENT: { claimed, completed, failed, retried } };
+  const used = Object.entries(values).filter(([name]) => text.includes(`FASTPATH.${name}`));
+  const settings = { state, priority, leaseMs, retries, onLost, lostGraceMs };
+  return `local FASTPATH = ${luaLiteral({ ...settings, ...Object.fromEntries(used) })}\n`;
 }
 
-/** Null becomes nil: an entry that is not there. */
+/** Returns a value as Lua. An entry that is null is left out, which is the same as nil. */
 function luaLiteral(value: unknown): string {
-  if (value === null) return 'nil';
   if (Array.isArray(value)) return `{ ${value.map(luaLiteral).join(', ')} }`;
-  if (typeof value !== 'object') return JSON.stringify(value);
-  const entries = Object.entries(value).map(([name, entry]) => `[${JSON.stringify(name)}] = ${luaLiteral(entry)}`);
-  return `{ ${entries.join(', ')} }`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(([, entry]) => entry !== null);
+  const keyOf = (name: string) => (/^[a-z_]\w*$/i.test(name) ? name : `[${JSON.stringify(name)}]`);
+  return `{ ${entries.map(([name, entry]) => `${keyOf(name)} = ${luaLiteral(entry)}`).join(', ')} }`;
 }

@@ -36,7 +36,7 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
     return readSeries(await ask('series', [SPAN_LETTERS[span], String(from), ...(queue ? [queue] : [])]), question);
   },
   throttles: async (ask) => readThrottles(await ask('throttles', [String(MAX_HOLDERS)])),
-  brakes: async (ask, { ids }) => listOf(await ask('brakes', ids)).map(readBrake),
+  brakes: async (ask, { ids }) => listOf(await ask('wait-reasons', ids)).map(readBrake),
 };
 
 export function insight(ask: Ask, question: InsightQuery): Promise<InsightResultOf<InsightQuery>> {

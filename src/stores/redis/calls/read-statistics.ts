@@ -1,4 +1,4 @@
-/** Reads the cells of statistics as the scripts answer them (lua/statistics.lua, lua/tally.lua). */
+/** Reads the cells of statistics as the scripts answer them (lua/reads/statistics.lua, lua/lib/aggregates.lua). */
 
 import { byText } from '../../../core/input/text-order.ts';
 import type { SeriesQuery } from '../../../core/ports/insight.ts';

@@ -46,7 +46,7 @@ type Run = RedisMigrationOptions['run'];
 type Read = (...words: readonly string[]) => Promise<readonly string[]>;
 
 export function createRedisMigration({ clock, run }: RedisMigrationOptions): MigrationPort {
-  const read: Read = async (...words) => listOf(await run('moving-read', [clock, ...words]));
+  const read: Read = async (...words) => listOf(await run('migration-read', [clock, ...words]));
   const standing = async (): Promise<MigrationState | null> => readStanding((await read('standing'))[0] ?? '');
   return {
     standing,
@@ -58,16 +58,16 @@ export function createRedisMigration({ clock, run }: RedisMigrationOptions): Mig
       const known = (await read('standing'))[0] ?? '';
       if (!sameJson(readStanding(known), before)) return false;
       const text = next === null ? '' : JSON.stringify(next);
-      return (await run('moving-stand', [clock, known, text, closedReason(next) ?? ''])) === 'yes';
+      return (await run('migration-state', [clock, known, text, closedReason(next) ?? ''])) === 'yes';
     },
     read: <Part extends MigrationPart>(part: Part, after: string | null, limit: number) =>
       READERS[part](read, after, limit) as Promise<MigrationPage<Part>>,
     write: async (batch) => {
       const before = await standing();
       if (before?.move !== batch.move) throw notMigrationTarget(batch.move);
-      await writeSlices((args) => run('moving-write', [clock, ...args]), batch, before);
+      await writeSlices((args) => run('migration-write', [clock, ...args]), batch, before);
     },
-    clear: (move) => clearAll((args) => run('moving-clear', [clock, ...args]), move),
+    clear: (move) => clearAll((args) => run('migration-clear', [clock, ...args]), move),
   };
 }
 

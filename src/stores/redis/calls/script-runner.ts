@@ -33,14 +33,14 @@ export class ScriptRunner {
     try {
       return (await this.#evaluate(script, args)) as ScriptAnswer;
     } catch (error) {
-      throw this.#connection.problem(error, script.isLook ? 'look' : 'change');
+      throw this.#connection.problem(error, script.isRead ? 'look' : 'change');
     }
   }
 
-  async #evaluate({ sha, text, isLook }: Script, args: readonly string[]): Promise<unknown> {
+  async #evaluate({ sha, text, isRead }: Script, args: readonly string[]): Promise<unknown> {
     const rest = ['1', keyPrefix(this.#settings), ...args];
     const lane = this.#connection.lane();
-    const send = isLook || this.#settings.replicas === 0 ? sendAlone : sendConfirmed;
+    const send = isRead || this.#settings.replicas === 0 ? sendAlone : sendConfirmed;
     try {
       return await send(lane, ['EVALSHA', sha, ...rest]);
     } catch (error) {

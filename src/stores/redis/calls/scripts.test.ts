@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { luaPaths, luaText, Modules, moduleText, namedModules, variableOf } from './lua-files.ts';
-import { CHANGING_SCRIPTS, LOOKING_SCRIPTS, scriptText } from './scripts.ts';
+import { CHANGING_SCRIPTS, READ_SCRIPTS, scriptText } from './scripts.ts';
 
-const names = [...CHANGING_SCRIPTS, ...LOOKING_SCRIPTS];
+const names = [...CHANGING_SCRIPTS, ...READ_SCRIPTS];
 const CHANGING = /call\('(HSET|HDEL|HINCRBY|ZADD|ZREM|RPUSH|LPUSH|LPOP|LTRIM|LREM|SADD|SREM|SET|DEL|UNLINK|EXPIRE)'/;
 
 const namesIn = (folder: string) =>
@@ -14,8 +14,8 @@ const namesIn = (folder: string) =>
 
 test('There is one file per operation in operations, and one per read in reads.', () => {
   const changing = CHANGING_SCRIPTS.filter((name) => name !== 'settle-claim');
-  expect(namesIn('operations')).toEqual([...changing, 'reign'].sort());
-  expect(namesIn('reads')).toEqual([...LOOKING_SCRIPTS].sort());
+  expect(namesIn('operations')).toEqual([...changing, 'epoch'].sort());
+  expect(namesIn('reads')).toEqual([...READ_SCRIPTS].sort());
 });
 
 test.each(names)('%s is the same text every time, without comments', (name) => {
@@ -27,7 +27,7 @@ test('Every write goes through the function that a test can stop.', () => {
   for (const name of names) expect(scriptText(name)).not.toMatch(CHANGING);
 });
 
-test.each(LOOKING_SCRIPTS)('%s writes nothing', (name) => {
+test.each(READ_SCRIPTS)('%s writes nothing', (name) => {
   expect(luaText(`reads/${name}.lua`)).not.toMatch(/\bwrite\(|unitOfWork\.|operation\./);
 });
 
@@ -37,7 +37,7 @@ const withoutStrings = (code: string) => code.replace(/'[^'\n]*'/g, "''");
 
 const required = (text: string) => [...codeOf(text).matchAll(/\brequire\('([\w-]+)'\)/g)].map(([, name = '']) => name);
 const onDemand = new Set(luaPaths().flatMap((path) => required(luaText(path))));
-const tables = namesIn('lib').filter((name) => name === 'tally' || /^return /m.test(moduleText(name)));
+const tables = namesIn('lib').filter((name) => name === 'statistics' || /^return /m.test(moduleText(name)));
 
 /** The modules to which a text refers by their variable. */
 function usedIn(text: string): readonly string[] {
@@ -45,10 +45,16 @@ function usedIn(text: string): readonly string[] {
   const found = tables.filter(
     (name) => new RegExp(`(?<![\\w.])${variableOf(name)}\\.`).test(code) && !onDemand.has(name),
   );
-  return /(?<![\w.:])(?:text|number|orNil)\(/.test(code) ? [...found, 'values'] : found;
+  return [
+    ...found,
+    ...(/(?<![\w.:])(?:text|number|orNil)\(/.test(code) ? ['values'] : []),
+    ...(/(?<![\w.:])aggregates\(\)/.test(code) ? ['aggregates'] : []),
+  ];
 }
 
-const checked = luaPaths().filter((path) => !/\/(?:tally|values)\.lua$/.test(path));
+const checked = luaPaths().filter(
+  (path) => !/^lib\/(?:statistics|statistics-log|aggregates|values)\.lua$/.test(path),
+);
 
 test.each(checked)('%s names the modules that it uses, and no others', (path) => {
   const text = luaText(path);

@@ -23,13 +23,13 @@ export const CHANGING_SCRIPTS = [
   'maintain',
   'records-put',
   'records-delete',
-  'moving-stand',
-  'moving-write',
-  'moving-clear',
+  'migration-state',
+  'migration-write',
+  'migration-clear',
   'settle-claim',
 ] as const;
 
-export const LOOKING_SCRIPTS = [
+export const READ_SCRIPTS = [
   'find',
   'history',
   'list',
@@ -43,93 +43,86 @@ export const LOOKING_SCRIPTS = [
   'ended',
   'tags',
   'throttles',
-  'brakes',
+  'wait-reasons',
   'workers',
   'records-get',
   'records-list',
-  'moving-read',
+  'migration-read',
 ] as const;
 
 /** The name of a Lua script. */
-export type ScriptName = (typeof CHANGING_SCRIPTS)[number] | (typeof LOOKING_SCRIPTS)[number];
+export type ScriptName = (typeof CHANGING_SCRIPTS)[number] | (typeof READ_SCRIPTS)[number];
 
 export interface Script {
   readonly name: ScriptName;
   readonly text: string;
   readonly sha: string;
-  /** Whether it leaves no trace, so that a lost reply is no loss. */
-  readonly isLook: boolean;
+  /** Whether it writes nothing, so that a call whose reply was lost can be repeated. */
+  readonly isRead: boolean;
 }
 
-/** How an operation tries the fast path (lua/lib/fastpath.lua), before any other module is set up. */
-const FAST_PATHS: Partial<Record<ScriptName, { readonly uses: string; readonly call: string }>> = {
-  add: { uses: 'fastpath', call: 'local answer = fastpath.add() if answer then return answer end\n' },
-  heartbeat: { uses: 'fastpath', call: 'local answer = fastpath.heartbeat() if answer then return answer end\n' },
-  settle: {
-    uses: 'tally, fastpath',
-    call: 'local answer = fastpath.run(tally, 2, #args) if answer then return answer end\n',
-  },
-  claim: {
-    uses: 'tally, fastpath',
-    call: 'local answer, claimed = fastpath.run(tally, 2, 1, 2) if answer then return claimed end\n',
-  },
-  'settle-claim': {
-    uses: 'tally, fastpath',
-    call: [
-      'local count = tonumber(args[2])',
-      'local answer, claimed = fastpath.run(tally, 3, 2 + count, 3 + count)',
-      'if answer then table.insert(claimed, 1, answer) return claimed end\n',
-    ].join('\n'),
-  },
+/** How an operation tries the fast path (lua/lib/fastpath.lua), before the modules of the general path are set up. */
+const FAST_PATHS: Partial<Record<ScriptName, string>> = {
+  add: 'local answer = fastpath.add() if answer then return answer end\n',
+  heartbeat: 'local answer = fastpath.heartbeat() if answer then return answer end\n',
+  settle: 'local answer = fastpath.run(2, #args) if answer then return answer end\n',
+  claim: 'local answer, claimed = fastpath.run(2, 1, 2) if answer then return claimed end\n',
+  'settle-claim': [
+    'local count = tonumber(args[2])',
+    'local answer, claimed = fastpath.run(3, 2 + count, 3 + count)',
+    'if answer then table.insert(claimed, 1, answer) return claimed end\n',
+  ].join('\n'),
 };
 
-const BARRED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
+const REFUSED_WHILE_CLOSED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
 
-/** The whole text of a script, as the server gets it: the base, its fast path, the modules that it uses, the operation. */
+/** Returns the text of a script: the base, its fast path, the modules that it uses, the operation. */
 export function scriptText(name: ScriptName): string {
   const operation = operationText(name);
   const modules = new Modules().add(operation);
   const fastPath = FAST_PATHS[name];
-  const first = new Modules().add(fastPath === undefined ? '' : `-- uses: ${fastPath.uses}`);
+  const first = new Modules().add(fastPath === undefined ? '' : '-- uses: fastpath');
   const used = [...modules.used].filter((each) => !first.used.has(each));
   const rest = `${modulesText(used, [...modules.onDemand])}${operation}`;
-  const before = `${modulesText([...first.used], [...first.onDemand])}${fastPath?.call ?? ''}`;
-  const constants = `${before}${rest}`.includes('FASTPATH') ? fastPathConstants(`${before}${rest}`) : '';
+  const before = `${modulesText([...first.used], [...first.onDemand])}${fastPath ?? ''}`;
+  const constants = `${before}${rest}`.includes('FASTPATH.') ? fastPathConstants(`${before}${rest}`) : '';
   return withoutComments(`${moduleText('base')}${constants}${before}${constantsText(rest)}${rest}`);
 }
 
-/** A worker settles and claims in one call. */
+/** Returns the text of an operation. A worker settles and claims in one call, so that is one script. */
 function operationText(name: ScriptName): string {
   if (name === 'settle-claim') {
     const [settle, claim] = [operationText('settle'), operationText('claim')];
     return `return operation.inSequence(function()\n${settle}end, function()\n${claim}end)\n`;
   }
-  const guard = BARRED.includes(name) ? 'local no = operation.refuseWhileClosed() if no then return no end\n' : '';
-  return `${guard}${luaText(`${isLook(name) ? 'reads' : 'operations'}/${name}.lua`)}`;
+  const guard = REFUSED_WHILE_CLOSED.includes(name)
+    ? 'local no = operation.refuseWhileClosed() if no then return no end\n'
+    : '';
+  return `${guard}${luaText(`${isRead(name) ? 'reads' : 'operations'}/${name}.lua`)}`;
 }
 
-/** Uses the base alone: it is asked before anything is known of the server. */
-export const reignText = (): string => withoutComments(`${moduleText('base')}${luaText('operations/reign.lua')}`);
+/** Returns the first script on every connection. It uses the base alone. */
+export const epochText = (): string => withoutComments(`${moduleText('base')}${luaText('operations/epoch.lua')}`);
 
 let loaded: ReadonlyMap<ScriptName, Script> | null = null;
 
-/** Put together once: the texts are the same for every store of the process. */
+/** Returns all scripts. They are joined once: the texts are the same for every store of the process. */
 export function loadScripts(): ReadonlyMap<ScriptName, Script> {
   loaded ??= loadAll();
   return loaded;
 }
 
 function loadAll(): ReadonlyMap<ScriptName, Script> {
-  const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...LOOKING_SCRIPTS];
+  const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...READ_SCRIPTS];
   return new Map(names.map((name) => [name, load(name)]));
 }
 
 function load(name: ScriptName): Script {
   const text = scriptText(name);
-  return { name, text, sha: createHash('sha1').update(text).digest('hex'), isLook: isLook(name) };
+  return { name, text, sha: createHash('sha1').update(text).digest('hex'), isRead: isRead(name) };
 }
 
-function isLook(name: ScriptName): boolean {
-  const looks: readonly string[] = LOOKING_SCRIPTS;
-  return looks.includes(name);
+function isRead(name: ScriptName): boolean {
+  const reads: readonly string[] = READ_SCRIPTS;
+  return reads.includes(name);
 }

@@ -3,10 +3,10 @@
  * by its name, or the node that has the namespace's slot. Asked anew for every connection, since it moves.
  *
  * It must never hand out a connection to a server that is no primary, or before it has been asked for its reign
- * (lua/reign.lua): tokens would be given twice.
+ * (lua/operations/epoch.lua): tokens would be given twice.
  */
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { reignText } from '../calls/scripts.ts';
+import { epochText } from '../calls/scripts.ts';
 import { SCHEMA } from '../encoding/layout.ts';
 import { type Layout, type Place, placeText } from './address.ts';
 import { keyPrefix, type Login, type OpenWire, type Wire } from './client-library.ts';
@@ -114,7 +114,7 @@ export class Primary {
     // A server that has answered before may have lost everything since: then the store begins anew there.
     const isCreating = create || this.#reign > 0;
     const asked = [SCHEMA, String(this.#reign), isCreating ? 'create' : ''];
-    const args = ['EVAL', reignText(), '1', keyPrefix(this.#settings), ...asked];
+    const args = ['EVAL', epochText(), '1', keyPrefix(this.#settings), ...asked];
     const [schema, reign = '', primary = ''] = (await wire.send(args)) as readonly [string | null, ...string[]];
     if (primary !== '') {
       const words = `${placeText(wire.place)} is a replica of ${primary}: name the primary, or its Sentinels (redis+sentinel://)`;

@@ -1,5 +1,5 @@
 /**
- * Reads jobs as the scripts answer them. lua/prelude.lua draws a record; this is its other half.
+ * Reads jobs as the scripts answer them. lua/lib/base.lua describes a record; this is its other half.
  *
  * Invariant: data whose checksum does not fit is never handed out; it throws `data-corrupt`.
  */

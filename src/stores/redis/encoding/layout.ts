@@ -1,7 +1,7 @@
 /**
  * How a job is written in Redis: the letters and separators that the scripts and this side agree on.
  *
- * A record is one text (lua/prelude.lua draws it). Its separators are control characters; a text that contains one
+ * A record is one text (lua/lib/base.lua describes it). Its separators are control characters; a text that contains one
  * of them is escaped here, before it leaves, so the scripts never meet one inside a value.
  */
 import type { HistoryEvent } from '../../../core/job/history.ts';
@@ -66,5 +66,5 @@ export function unescapeText(text: string): string {
   return text.replaceAll(`${ESCAPE}2`, FIELD).replaceAll(`${ESCAPE}1`, PART).replaceAll(`${ESCAPE}0`, ESCAPE);
 }
 
-/** The spans of throughput over time, as they stand in the addresses of its pages (lua/tally.lua). */
+/** The spans of throughput over time, as they stand in the addresses of its pages (lua/lib/aggregates.lua). */
 export const SPAN_LETTERS: Readonly<Record<Span, string>> = { minute: 'm', hour: 'h' };

@@ -12,7 +12,7 @@ import { checksum, fieldsOf, readJobs } from './job-record.ts';
 import { EVENT_LETTERS, escapeText, FIELD, INLINE_LIMIT, PART, PLACES } from './layout.ts';
 import { textWord, word } from './request-encoding.ts';
 
-/** The arguments of lua/moving-write.lua for one job. */
+/** The arguments of lua/operations/migration-write.lua for one job. */
 export function movedJobArguments({ job, history, parents, holds }: MigratedJob): string[] {
   const apart = apartOf(job);
   const letters = [...apart.keys()].join('');
@@ -114,7 +114,7 @@ function rowText({ at, event, state, attempt, token, by, note }: HistoryRow, cre
   return `${head}${token === null ? '' : ` ${token}`}${who}${note === null ? '' : `${PART}n${escapeText(note)}`}`;
 }
 
-/** What lua/moving-read.lua answers for jobs: the seq to go on from, and the jobs. */
+/** What lua/reads/migration-read.lua answers for jobs: the seq to go on from, and the jobs. */
 export function readMovedJobs(answer: readonly string[]): {
   readonly last: string;
   readonly jobs: readonly MigratedJob[];

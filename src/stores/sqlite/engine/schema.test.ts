@@ -14,7 +14,8 @@ async function aFileOfSchema1(): Promise<string> {
   await store.jobs.add([{ id: 'old', queue: 'q', data: '{"n":1}' }]);
   await store.close();
   const db = openDatabase(path, 0);
-  db.exec('ALTER TABLE jobs DROP COLUMN data_sum; ALTER TABLE jobs DROP COLUMN result_sum; PRAGMA user_version = 1');
+  db.exec('DROP TABLE statistics_log; ALTER TABLE jobs DROP COLUMN data_sum; ALTER TABLE jobs DROP COLUMN result_sum');
+  db.exec('PRAGMA user_version = 1');
   db.close();
   return path;
 }

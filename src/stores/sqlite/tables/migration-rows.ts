@@ -25,8 +25,8 @@ import {
   partsOfKey,
   UNMIGRATED_RECORDS,
 } from '../../../core/ports/migration.ts';
+import { aggregateText } from '../../../core/statistics/aggregate.ts';
 import { SPAN_NAMES, sortedPages } from '../../../core/statistics/series.ts';
-import type { CellKind } from '../../../core/statistics/statistics.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 import { refuse } from './damaged-jobs.ts';
@@ -51,6 +51,7 @@ export const MOVED_TABLES = [
   'equals',
   'folds',
   'statistics',
+  'statistics_log',
   'series',
   'queues',
 ] as const;
@@ -62,6 +63,10 @@ export interface SqliteMigrationRowsOptions {
 }
 
 const STAYING = UNMIGRATED_RECORDS.map((kind) => `'${kind}'`).join(', ');
+
+type QueueDay = Pick<MigratedDay, 'queue' | 'day'>;
+
+const dayOrder = (a: QueueDay, b: QueueDay): number => byText(a.queue, b.queue) || a.day - b.day;
 
 export class SqliteMigrationRows implements MigrationRows {
   readonly #options: SqliteMigrationRowsOptions;
@@ -96,6 +101,8 @@ export class SqliteMigrationRows implements MigrationRows {
 
   put(part: MigrationPart, { value }: MigrationRow, now: number): void {
     const { records, table } = this.#options;
+    // Cells and pages are overwritten, so entries that are pending are added first.
+    if (part === 'queues' || part === 'statistics') table.aggregateStatistics();
     if (part === 'records') records.restore(value as MigrationValues['records']);
     if (part === 'jobs') table.restore(value as MigrationValues['jobs'], now);
     if (part === 'queues') this.#putQueue(value as MigrationValues['queues']);
@@ -163,22 +170,25 @@ export class SqliteMigrationRows implements MigrationRows {
   }
 
   #days([queue, day]: readonly [string, string], limit: number): readonly MigrationRow[] {
-    const days = allRows<readonly [string, number]>(
+    const after = { queue, day: day === '' ? -1 : Number(day) };
+    const stored = allRows<readonly [string, number]>(
       this.#sql('SELECT DISTINCT queue, day FROM statistics WHERE (queue, day) > (?, ?) ORDER BY queue, day LIMIT +?'),
-      queue,
-      day === '' ? -1 : Number(day),
+      after.queue,
+      after.day,
       limit,
-    );
-    return days.map(([of, on]) => ({ key: keyOfDay({ queue: of, day: on }), value: this.#day(of, on) }));
+    ).map(([of, on]) => ({ queue: of, day: on }));
+    const pending = this.#options.table.pendingDays().filter((each) => dayOrder(each, after) > 0);
+    const days = new Map([...stored, ...pending].map((each) => [keyOfDay(each), each]));
+    return [...days]
+      .sort(([, a], [, b]) => dayOrder(a, b))
+      .slice(0, limit)
+      .map(([key, each]) => ({ key, value: this.#day(each) }));
   }
 
-  #day(queue: string, day: number): MigratedDay {
-    const rows = allRows<readonly [CellKind, string, string]>(
-      this.#sql('SELECT kind, name, figures FROM statistics WHERE queue = ? AND day = ?'),
-      queue,
-      day,
-    );
-    return { queue, day, cells: canonicalCells(rows.map(([kind, name, figures]) => ({ kind, name, figures }))) };
+  #day({ queue, day }: QueueDay): MigratedDay {
+    const cells = this.#options.table.statistics(queue, day, day);
+    const rows = cells.map(({ kind, name, figures }) => ({ kind, name, figures: aggregateText(figures) }));
+    return { queue, day, cells: canonicalCells(rows) };
   }
 
   #putDay({ queue, day, cells }: MigratedDay): void {

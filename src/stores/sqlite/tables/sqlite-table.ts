@@ -29,7 +29,8 @@ import { LeasedJobs } from './leased-jobs.ts';
 import { PaceRows } from './pace-rows.ts';
 import { QueueCounters } from './queue-counters.ts';
 import { SeriesRows } from './series-rows.ts';
-import { StatisticsRows } from './statistics-rows.ts';
+import { StatisticsLog } from './statistics-log.ts';
+import { dayOfEntry, StatisticsRows } from './statistics-rows.ts';
 import type { StoreNumbers } from './store-numbers.ts';
 import { ThrottleRows } from './throttle-rows.ts';
 import { UniqueKeys } from './unique-keys.ts';
@@ -56,6 +57,7 @@ export class SqliteTable implements Table {
   readonly #leased: LeasedJobs;
   readonly #ended: EndedJobs;
   readonly #search: JobSearch;
+  readonly #log: StatisticsLog;
   readonly #statistics: StatisticsRows;
   readonly #series: SeriesRows;
   readonly #edges: JobEdges;
@@ -77,6 +79,7 @@ export class SqliteTable implements Table {
     this.#leased = new LeasedJobs(db);
     this.#ended = new EndedJobs(db, this.#counters);
     this.#search = new JobSearch(db, this.#counters);
+    this.#log = new StatisticsLog(db);
     this.#statistics = new StatisticsRows(db);
     this.#series = new SeriesRows(db);
     this.#edges = new JobEdges(db);
@@ -90,8 +93,7 @@ export class SqliteTable implements Table {
   /** Writes the pending sums. Called last before a commit. */
   save(clock: ClockMemory): void {
     this.#counters.save();
-    this.#statistics.save();
-    this.#series.save();
+    if (this.#log.save()) this.aggregateStatistics();
     this.#numbers.save(clock);
   }
 
@@ -99,19 +101,16 @@ export class SqliteTable implements Table {
   forget(): void {
     this.#jobs.forget();
     this.#counters.forget();
-    this.#statistics.forget();
-    this.#series.forget();
+    this.#log.forget();
   }
 
   /** Called before a savepoint. Returns a function that restores the pending sums after a rollback to it. */
   snapshot(): () => void {
-    const [restoreCounts, restoreStatistics] = [this.#counters.snapshot(), this.#statistics.snapshot()];
-    const restoreSeries = this.#series.snapshot();
+    const [restoreCounts, restoreStatistics] = [this.#counters.snapshot(), this.#log.snapshot()];
     return () => {
       this.#jobs.forget();
       restoreCounts();
       restoreStatistics();
-      restoreSeries();
     };
   }
 
@@ -398,16 +397,15 @@ export class SqliteTable implements Table {
   }
 
   measure(measurement: Measurement): void {
-    this.#statistics.measure(measurement);
-    this.#series.measure(measurement);
+    this.#log.measure(measurement);
   }
 
   statistics(queue: string, from: number, to: number): readonly StoredCell[] {
-    return this.#statistics.statistics(queue, from, to);
+    return this.#statistics.statistics(queue, { from, to }, this.#log.pending());
   }
 
   series(queue: string, span: Span, first: number): readonly SeriesPage[] {
-    return this.#series.pages(queue, span, first);
+    return this.#series.pages(queue, { span, first }, this.#log.pending());
   }
 
   putPage(queue: string, page: SeriesPage): void {
@@ -415,10 +413,23 @@ export class SqliteTable implements Table {
   }
 
   statisticsBefore(queue: string, day: number): StoredSize {
-    return this.#statistics.before(queue, day);
+    return this.#statistics.before(queue, day, this.#log.pending());
   }
 
   forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {
+    this.aggregateStatistics();
     this.#statistics.forgetDays(queue, kept, limit);
+  }
+
+  /** Adds the pending entries of the log to the cells and pages. */
+  aggregateStatistics(): void {
+    const entries = this.#log.take();
+    this.#statistics.add(entries);
+    this.#series.add(entries);
+  }
+
+  /** The days of which there are pending entries, by queue. */
+  pendingDays(): readonly { readonly queue: string; readonly day: number }[] {
+    return this.#log.pending().map((entry) => ({ queue: entry.queue, day: dayOfEntry(entry) }));
   }
 }

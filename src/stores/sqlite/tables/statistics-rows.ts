@@ -1,25 +1,30 @@
 /**
- * Statistics: one row per cell. Measurements are aggregated in memory and added to the rows once per transaction, so that a
- * group of calls writes few rows, however many jobs it concerns.
+ * Statistics: one row per cell. Pending entries of the log are added here, in their order, because the number of cells of
+ * a day is limited: readers add them in memory, `add` writes them.
  */
 import type { Aggregate } from '../../../core/statistics/aggregate.ts';
 import { aggregateText, mergeAggregate, newAggregate, readAggregate } from '../../../core/statistics/aggregate.ts';
-import type { CellKind, Measurement, StoredCell } from '../../../core/statistics/statistics.ts';
-import { cellOrder, cellsOf, dayOf, MAX_CELLS, measure } from '../../../core/statistics/statistics.ts';
+import type { CellKind, StoredCell } from '../../../core/statistics/statistics.ts';
+import { cellOrder, cellsOf, dayOf, MAX_CELLS } from '../../../core/statistics/statistics.ts';
 import type { StoredSize } from '../../../core/statistics/storage.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
+import type { LogEntry } from './statistics-log.ts';
 
 type CellRow = readonly [day: number, kind: CellKind, name: string, figures: string];
+type CellAddress = readonly [queue: string, day: number, kind: CellKind, name: string];
 
-/** The pending aggregates of one queue, day, worker, tags and failure group. Most transactions have only one bucket. */
-interface Bucket {
-  readonly queue: string;
-  readonly day: number;
-  readonly worker: string;
-  readonly tags: readonly string[];
-  readonly group: string | null;
+/** A cell with the entries that were added to it. */
+interface ChangedCell {
+  readonly address: CellAddress;
   readonly figures: Aggregate;
+  /** The bytes of its row; null if it has none yet. */
+  readonly storedBytes: number | null;
+}
+
+export interface DayRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 export class StatisticsRows {
@@ -30,9 +35,6 @@ export class StatisticsRows {
   readonly #before: Statement;
   readonly #forget: Statement;
   readonly #shed: Statement;
-  #buckets = new Map<string, Bucket>();
-  /** The bucket of the last measurement, which is usually that of the next one too. */
-  #latest: Bucket | undefined;
 
   constructor(db: Database) {
     const one = 'queue = ? AND day = ? AND kind = ? AND name = ?';
@@ -52,22 +54,24 @@ export class StatisticsRows {
         WHERE queue = ? AND day < ? AND instr(figures, ';') > 0 ORDER BY day, kind, name LIMIT +?)`);
   }
 
-  measure(measurement: Measurement): void {
-    const day = dayOf(measurement.at);
-    if (this.#latest === undefined || !isOf(this.#latest, measurement, day))
-      this.#latest = this.#bucket(measurement, day);
-    measure(this.#latest.figures, measurement);
+  statistics(queue: string, { from, to }: DayRange, pending: readonly LogEntry[]): readonly StoredCell[] {
+    const cells = new Map<string, StoredCell>();
+    for (const [day, kind, name, figures] of allRows<CellRow>(this.#days, queue, from, to))
+      cells.set(keyOf([queue, day, kind, name]), { day, kind, name, figures: readAggregate(figures) });
+    for (const { address, figures } of this.#changed(entriesOf(pending, queue, { from, to })).values()) {
+      const [, day, kind, name] = address;
+      cells.set(keyOf(address), { day, kind, name, figures });
+    }
+    return [...cells.values()].sort(cellOrder);
   }
 
-  statistics(queue: string, from: number, to: number): readonly StoredCell[] {
-    const rows = allRows<CellRow>(this.#days, queue, from, to);
-    return rows
-      .map(([day, kind, name, figures]) => ({ day, kind, name, figures: readAggregate(figures) }))
-      .sort(cellOrder);
-  }
-
-  before(queue: string, day: number): StoredSize {
-    const [count, bytes] = firstRow<readonly [number, number]>(this.#before, queue, day) ?? [0, 0];
+  before(queue: string, day: number, pending: readonly LogEntry[]): StoredSize {
+    let [count, bytes] = firstRow<readonly [number, number]>(this.#before, queue, day) ?? [0, 0];
+    const old = entriesOf(pending, queue, { from: Number.NEGATIVE_INFINITY, to: day - 1 });
+    for (const { figures, storedBytes } of this.#changed(old).values()) {
+      count += storedBytes === null ? 1 : 0;
+      bytes += aggregateText(figures).length - (storedBytes ?? 0);
+    }
     return { count, bytes };
   }
 
@@ -76,83 +80,54 @@ export class StatisticsRows {
     execute(this.#shed, queue, kept.histogramDay, limit);
   }
 
-  save(): void {
-    if (this.#buckets.size === 0) return;
-    const cells = new Map<string, Cell>();
-    for (const bucket of this.#buckets.values()) this.#spread(bucket, cells);
-    for (const { address, figures } of cells.values()) execute(this.#write, ...address, aggregateText(figures));
-    this.forget();
+  /** Adds entries of the log to the rows of their cells. */
+  add(entries: readonly LogEntry[]): void {
+    for (const { address, figures } of this.#changed(entries).values())
+      execute(this.#write, ...address, aggregateText(figures));
   }
 
-  /** Drops the pending aggregates: they were written, or the transaction was rolled back. */
-  forget(): void {
-    this.#buckets.clear();
-    this.#latest = undefined;
-  }
-
-  /** Returns a function that restores the pending aggregates of this moment. */
-  snapshot(): () => void {
-    const copy = [...this.#buckets].map(([key, bucket]): [string, Bucket] => [
-      key,
-      { ...bucket, figures: copyOf(bucket) },
-    ]);
-    return () => {
-      this.#buckets = new Map(copy);
-      this.#latest = undefined;
-    };
-  }
-
-  /** Adds a bucket to every cell that it belongs to. */
-  #spread(bucket: Bucket, cells: Map<string, Cell>): void {
-    for (const [kind, name] of cellsOf(bucket)) {
-      const address: CellAddress = [bucket.queue, bucket.day, kind, name];
-      const key = address.join(' ');
-      const cell = cells.get(key) ?? this.#cell(address, cells, bucket);
-      if (cell === undefined) continue;
-      mergeAggregate(cell.figures, bucket.figures);
-      cells.set(key, cell);
+  /** Returns the cells of entries, with what is stored of them. Writes nothing. */
+  #changed(entries: readonly LogEntry[]): ReadonlyMap<string, ChangedCell> {
+    const cells = new Map<string, ChangedCell>();
+    for (const entry of entries) {
+      for (const [kind, name] of cellsOf(entry)) {
+        const address: CellAddress = [entry.queue, dayOfEntry(entry), kind, name];
+        const key = keyOf(address);
+        const cell = cells.get(key) ?? this.#cell(address, cells, entry);
+        if (cell === undefined) continue;
+        mergeAggregate(cell.figures, entry.figures);
+        cells.set(key, cell);
+      }
     }
+    return cells;
   }
 
   /** Returns the stored cell, or an empty one; undefined if the day has no room for another cell. */
-  #cell(address: CellAddress, cells: ReadonlyMap<string, Cell>, { figures }: Bucket): Cell | undefined {
+  #cell(address: CellAddress, cells: ReadonlyMap<string, ChangedCell>, { figures }: LogEntry): ChangedCell | undefined {
     const row = firstRow<readonly [string]>(this.#read, ...address);
-    if (row !== undefined) return { address, figures: readAggregate(row[0]), isNew: false };
+    if (row !== undefined) return { address, figures: readAggregate(row[0]), storedBytes: row[0].length };
     const [queue, day, kind] = address;
-    const unwritten = [...cells.values()].filter((each) => each.isNew && each.address[0] === queue).length;
-    const hasRoom = kind === 'queue' || this.#count(queue, day) + unwritten < MAX_CELLS;
-    return hasRoom ? { address, figures: newAggregate(figures.firstAt), isNew: true } : undefined;
+    const isUnwritten = ({ address: [of, on], storedBytes }: ChangedCell) =>
+      storedBytes === null && of === queue && on === day;
+    const hasRoom =
+      kind === 'queue' || this.#count(queue, day) + [...cells.values()].filter(isUnwritten).length < MAX_CELLS;
+    return hasRoom ? { address, figures: newAggregate(figures.firstAt), storedBytes: null } : undefined;
   }
 
   #count(queue: string, day: number): number {
     return firstRow<readonly [number]>(this.#size, queue, day)?.[0] ?? 0;
   }
-
-  #bucket({ queue, worker, tags, group, at }: Measurement, day: number): Bucket {
-    const key = JSON.stringify([queue, day, worker, tags, group]);
-    const bucket = this.#buckets.get(key) ?? { queue, day, worker, tags, group, figures: newAggregate(at) };
-    this.#buckets.set(key, bucket);
-    return bucket;
-  }
 }
 
-interface Cell {
-  readonly address: CellAddress;
-  readonly figures: Aggregate;
-  readonly isNew: boolean;
-}
-type CellAddress = readonly [queue: string, day: number, kind: CellKind, name: string];
-
-function isOf(bucket: Bucket, { queue, worker, tags, group }: Measurement, day: number): boolean {
-  return (
-    bucket.queue === queue &&
-    bucket.worker === worker &&
-    bucket.day === day &&
-    bucket.group === group &&
-    (bucket.tags === tags || (bucket.tags.length === 0 && tags.length === 0))
-  );
+/** An entry is of one minute, so it is of one day. */
+export function dayOfEntry({ figures }: LogEntry): number {
+  return dayOf(figures.firstAt);
 }
 
-function copyOf({ figures }: Bucket): Aggregate {
-  return readAggregate(aggregateText(figures));
+function keyOf(address: CellAddress): string {
+  return address.join(' ');
+}
+
+function entriesOf(entries: readonly LogEntry[], queue: string, { from, to }: DayRange): readonly LogEntry[] {
+  return entries.filter((entry) => entry.queue === queue && dayOfEntry(entry) >= from && dayOfEntry(entry) <= to);
 }

@@ -1,5 +1,6 @@
 -- batch: what the fast path (fastpath.lua) stands on. It reads the clock and settings, collects what a call will write, and
 -- writes it in the order of unit-of-work.lua, so that the next call can repair what an aborted one left.
+-- uses: aggregates, statistics
 --
 -- All of this is set up in every call, so functions and tables are few, and loops do not ask lists for their length.
 
@@ -7,7 +8,7 @@ return {
   now = 0, nowText = '', clockField = false, hooks = false, -- the clock's field to write; the queues that have webhooks
   counter = '', first = 0, last = 0, -- a counter as it was read, and as it will be
   count = 0, records = {}, seqs = {}, -- of jobs: their records, each after its id, and their seqs
-  queues = {}, indexes = {}, events = {}, group = false, pieces = false, fifos = false, statistics = false,
+  queues = {}, indexes = {}, events = {}, group = false, pieces = false, fifos = false,
 
   -- Reads the clock and a counter. Returns whether the store is in order and its time goes on as usual.
   start = function(counter)
@@ -167,7 +168,6 @@ return {
     for from = 1, n, STEP do write(command, P .. key, unpack(list, from, math.min(from + STEP - 1, n))) end
   end,
 
-  -- Statistics are written with the records, if the call has any.
   flush = function()
     local clockField, indexes, queues, records, writeAll = batch.clockField, batch.indexes, batch.queues, batch.records, batch.write
     if batch.count == 0 then return clockField and write('HSET', P, clockField, batch.nowText) end
@@ -181,8 +181,9 @@ return {
       write('HSET', P .. 's:' .. piece.number, unpack(piece))
       write('ZADD', P .. 's', piece.number, piece.number)
     end
-    if batch.statistics then batch.statistics.flush(records, batch.now) end
+    local isMany = statistics.append(records, batch.nowText)
     write('HSET', P .. 'j', unpack(records)) -- in one, so that all of it is done or none
+    if isMany then aggregates().aggregate() end
     for i = 1, batch.fifos and #batch.fifos or 0 do write('RPUSH', P .. 'fifo:' .. batch.fifos[i].name, unpack(batch.fifos[i].pushed)) end
     for i = 1, #queues do
       local queue = queues[i]

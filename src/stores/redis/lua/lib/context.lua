@@ -13,7 +13,7 @@ return {
   settings = {}, globalSettings = false, -- by queue; and those of queues that set nothing themselves
   knownKeys = {}, slotCounts = {}, lastTurns = {}, servedTurns = {},
 
-  -- What is to be written: see unit-of-work.lua. Those that are nil are created when they are needed.
+  -- What is to be written: see unit-of-work.lua. Those that are nil are made by unitOfWork.pending.
   touched = {}, indexes = {}, indexOrder = {}, -- jobs; key of an index → its changes; those in order
   newJobs = nil, longTexts = nil, newQueues = nil, claim = nil, deleted = nil, popped = nil, leftovers = nil, leftFifo = nil,
   maybeEmpty = nil, notedKeys = nil, uniqueKeys = nil, edges = nil,

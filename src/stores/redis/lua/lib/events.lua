@@ -1,8 +1,8 @@
--- events: the events of a call.
+-- events: collects the events of a call, and publishes them.
 -- uses: context
 
 return {
-  -- Answers the group of events alike, for whoever has many of them.
+  -- Adds an event and returns the group of equal events, to which a caller may append ids.
   emit = function(event, queue, state, id)
     local group = context.events[#context.events]
     if not group or group[1] ~= event or group[3] ~= queue or group[2] ~= state then
@@ -13,7 +13,7 @@ return {
     return group
   end,
 
-  -- Everything goes to `events`; what workers must hear of (core/ports/job-store.ts) to `work` as well.
+  -- Publishes all events to `events`, and those of WORK_EVENTS (core/ports/job-store.ts) to `work` too.
   publish = function()
     local lines, about, isAbout = {}, {}, nil
     for i = 1, #context.events do

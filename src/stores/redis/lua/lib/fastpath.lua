@@ -7,7 +7,7 @@
 --
 -- Invariant: everything is decided before the first write (batch.flush). A function that meets anything else returns
 -- nil or false; then nothing was written, and the operation takes the general path.
--- uses: batch
+-- uses: batch, statistics
 -- on demand: waiting-line
 
 -- Names of fields that stay as they are and decide nothing here. A job with any other field takes the general path.
@@ -147,14 +147,15 @@ return {
 
   -- Settles ARGV from..to and claims by ARGV from `claimAt` on; either may be missing. Returns the states of what was
   -- settled, and the answer to the claim.
-  run = function(statistics, from, to, claimAt)
+  run = function(from, to, claimAt)
     local ids, count, claim = {}, (to - from + 1) / 2, nil
     if count % 1 ~= 0 or (claimAt and tonumber(args[claimAt + 2]) > FASTPATH.MAX_JOBS) then return nil end
     if not batch.idsAt(from, to, ids, {}) or not batch.start('token') then return nil end
-    ids[count + 1], batch.statistics = '@' .. (claimAt and args[claimAt] or ''), statistics
+    ids[count + 1], ids[count + 2] = '+', claimAt and '@' .. args[claimAt] or nil
     local found = call('HMGET', P .. 'j', unpack(ids))
-    local states = count == 0 and '' or fastpath.settle(ids, found, from)
-    if states and claimAt then claim = fastpath.claim(claimAt, found[count + 1]) end
+    statistics.pending = found[count + 1]
+    local states = count == 0 and '' or fastpath.settle(ids, found, count, from)
+    if states and claimAt then claim = fastpath.claim(claimAt, found[count + 2]) end
     if not states or (claimAt and not claim) then
       statistics.clear()
       return nil
@@ -168,34 +169,34 @@ return {
 
   -- ── settle ──
 
-  settle = function(ids, found, from)
-    local statistics, now, nowText, states, known, hasRetried = batch.statistics, batch.now, batch.nowText, {}, { [''] = '' }, false
-    local heap, group, size
-    for i = 1, #ids - 1 do
+  settle = function(ids, found, count, from)
+    local now, nowText, states, known, hasRetried = batch.now, batch.nowText, {}, { [''] = '' }, false
+    local measured, group, size
+    for i = 1, count do
       local kind, given, outcome = args[from + 2 * i - 1]:match('^(%l+)\31token=(%d+)(.*)$')
       local id, text = ids[i], found[i] or ''
       local head, seq, createdAt, name, attempt, token, claimedAt, worker, stop = text:match(
         '^r((%d+) (%d+) ([^\31]+)\31attempt=(%d+))\31lease=(%d+) %d+ %d+ (%d+) ([^\31]*)()')
       local rowsAt = token and token == given and text:find('\31rows=', stop, true)
       if not rowsAt or (batch.hooks and batch.isHooked(name)) then return nil end
-      local queue, fields, count, rest = batch.queue(name), text:sub(stop, rowsAt - 1), text:match('^(%d+)()', rowsAt + 6)
+      local queue, fields, rowCount, rest = batch.queue(name), text:sub(stop, rowsAt - 1), text:match('^(%d+)()', rowsAt + 6)
       local dataAt, hex = text:find('\31:', rest, true), ('%013x'):format(seq)
-      if count + 0 >= FASTPATH.MAX_HISTORY - 1 then return nil end
+      if rowCount + 0 >= FASTPATH.MAX_HISTORY - 1 then return nil end
       local rows, data, row = text:sub(rest, dataAt - 1), text:sub(dataAt), ('%d '):format(now - createdAt)
       local tags = fields ~= '' and fields:match('\31tags=([^\31]*)') or ''
-      if not heap or heap.queue ~= name or heap.worker ~= worker or heap.tags ~= tags then heap = statistics.heap(name, worker, tags) end
+      if not measured or measured.queue ~= name or measured.worker ~= worker or measured.tags ~= tags then measured = statistics.group(name, worker, tags) end
       if kind == 'complete' then
         local kept, left, done = known[fields], queue.left, queue.done
         if kept == nil then kept = batch.keep(fields, KEPT .. 'progress ', ENDED) end
         if not kept or (outcome ~= '' and not outcome:find('^\31result=[^\31]*$')) then return nil end
         known[fields] = kept
-        batch.record(id, 'd' .. head .. '\31endedAt=' .. nowText .. outcome .. kept .. '\31rows=' .. ('%d'):format(count + 1) .. rows
+        batch.record(id, 'd' .. head .. '\31endedAt=' .. nowText .. outcome .. kept .. '\31rows=' .. ('%d'):format(rowCount + 1) .. rows
           .. '\31+' .. FASTPATH.EVENT.completed .. 'd' .. row .. attempt .. ' ' .. token .. '\30b' .. worker .. data, seq)
         local n = #left
         left[n + 1], done[2 * n + 1], done[2 * n + 2], states[i] = hex, nowText, hex, 'done'
         local length, checkpoint = outcome ~= '' and #outcome - 8 or nil, kept ~= '' and kept:match('\31checkpoint=([^\31]*)') or ''
-        statistics.add(heap, 'r', now - claimedAt)
-        statistics.keep(name, 'd', #data - 10 + (length or 0) + #checkpoint, length, 1)
+        statistics.measure(measured, 'r', now - claimedAt)
+        statistics.store(name, 'd', #data - 10 + (length or 0) + #checkpoint, length, 1)
         if group and group[3] == name then
           group[size + 1], size = id, size + 1
         else
@@ -204,8 +205,8 @@ return {
         end
       else
         group = nil
-        local job = { id = id, seq = seq, hex = hex, queue = queue, head = head, createdAt = createdAt, fields = fields, heap = heap, data = data }
-        job.rows, job.row = ('\31rows=%d'):format(count + 1) .. rows, row .. attempt .. ' ' .. token .. '\30b' .. worker
+        local job = { id = id, seq = seq, hex = hex, queue = queue, head = head, createdAt = createdAt, fields = fields, measured = measured, data = data }
+        job.rows, job.row = ('\31rows=%d'):format(rowCount + 1) .. rows, row .. attempt .. ' ' .. token .. '\30b' .. worker
         if not fastpath.retry(job, kind, outcome) then return nil end
         states[i], hasRetried = 'waiting', true
       end
@@ -232,7 +233,7 @@ return {
     batch.record(job.id, job.text, job.seq)
     job.from, job.time, job.priority, job.seq = 'running:' .. queue.name, time, numberIn(fields, 'priority') or 0, job.seq + 0
     queue.line[#queue.line + 1] = job
-    batch.statistics.retry(job.heap, group)
+    statistics.countEnd(job.measured, { 1, 0, 0 }, group)
     batch.emit(event, 'waiting', queue.name, job.id)
     return true
   end,
@@ -307,10 +308,10 @@ return {
 
   take = function(claim, queue, jobs, ms)
     local name, now, worker, answer, claims, running = queue.name, batch.now, claim.worker, claim.answer, claim.claims, queue.running
-    local to, known, token, n, m, statistics = ('%d'):format(now + ms), { [''] = '' }, batch.last, #answer, 0, batch.statistics
+    local to, known, token, n, m = ('%d'):format(now + ms), { [''] = '' }, batch.last, #answer, 0
     local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.EVENT.claimed .. 'r'
     local waitingJob, ids, texts, seqs, entries = require('waiting-line').waitingJob, jobs.ids, jobs.texts, jobs.seqs, jobs.entries
-    local heap, group, size
+    local measured, group, size
     local PLAIN, WAITING = '^f((%d+) (%d+) ([^\31]+))()', '^w((%d+) (%d+) ([^\31]+))()'
     for i = 1, #ids do
       local id, entry = ids[i], entries[i]
@@ -334,8 +335,8 @@ return {
       running[m + 1], running[m + 2], m = to, ('%013x'):format(seq), m + 2
       if entry then entry.isTaken = true end
       if entry and entry.member then batch.leave(entry.from, entry.member) end
-      if not heap or heap.tags ~= tags then heap = statistics.heap(name, worker, tags) end
-      statistics.add(heap, 'w', now - since)
+      if not measured or measured.tags ~= tags then measured = statistics.group(name, worker, tags) end
+      statistics.measure(measured, 'w', now - since)
       if i == 1 then group = batch.emit('claimed', 'running', name, id) else group[i + size] = id end
       if i == 1 then size = #group - 1 end
     end

@@ -1,4 +1,4 @@
--- indexes: the indexes in which a job stands.
+-- indexes: which indexes hold a job, and how they change with it.
 -- uses: values, context, queue-settings, record, storage, unit-of-work
 -- on demand: coalescing, slots
 
@@ -11,22 +11,21 @@ local function updateTagIndexes(job, tags)
   for key in pairs(indexes.tagKeys(job.oldTags)) do
     if not new[key] then
       unitOfWork.drop(key, record.hex(job))
-      context.maybeEmpty = context.maybeEmpty or {}
-      context.maybeEmpty[#context.maybeEmpty + 1] = key
+      table.insert(unitOfWork.pending('maybeEmpty'), key)
     end
   end
 end
 
 return {
-  -- Ready jobs of one priority stand by time, then insertion; returned work by when it came back.
+  -- Returns the member in a ready index: by time, then insertion; returned jobs by when they were returned.
   readyMember = function(job)
     local returnedAt, turn = tonumber(job.fields.returnedAt), job.fields.turn
     local time = ('%011x'):format(math.max(0, math.min(returnedAt or record.runAtOf(job), 17592186044415)))
-    -- A turn comes before the time, and after those that have none: no digit goes as far as z.
+    -- Jobs with a turn come after those without: z is greater than any hexadecimal digit.
     return (turn and not returnedAt and 'z' .. ('%011x'):format(turn) or '') .. time .. record.hex(job)
   end,
 
-  -- The index a job stands in, its member and its score. The fifo is none of them.
+  -- Returns the index of a job, its member and its score; nothing for a job in a fifo.
   indexOf = function(job)
     local place, fields, queue = job.place, job.fields, job.queue
     if place == 'r' then return 'running:' .. queue, record.hex(job), text(record.leaseOf(job).to) end
@@ -44,7 +43,7 @@ return {
     if place ~= 'f' then return STATE[place] .. ':' .. queue, record.hex(job), fields.endedAt end
   end,
 
-  -- The indexes besides: groups of failures, what was handed on, who is parked under which throttle, and folded into whom.
+  -- Returns the second index of a job: by failure group, forwarded, by throttle if parked, by leader if coalesced.
   sideIndexOf = function(job)
     local fields = job.fields
     if job.place == 'k' then return 'park:' .. job.queue .. ':' .. fields.parked end
@@ -66,8 +65,7 @@ return {
     if side and job.place == 'x' then unitOfWork.put('groups:' .. job.queue, 0, job.fields.group) end
     if oldSide and (oldSide ~= side or (isParked and job.oldMember ~= indexes.readyMember(job))) then
       unitOfWork.drop(oldSide, oldSide:sub(1, 5) == 'park:' and job.oldMember or member)
-      context.maybeEmpty = context.maybeEmpty or {}
-      context.maybeEmpty[#context.maybeEmpty + 1] = oldSide
+      table.insert(unitOfWork.pending('maybeEmpty'), oldSide)
     end
   end,
 
@@ -78,10 +76,9 @@ return {
   end,
 
   registerQueue = function(queue)
-    context.newQueues = context.newQueues or {}
-    if context.newQueues[queue] or call('ZSCORE', P .. 'queues', queue) then return end
-    context.newQueues[queue] = true
-    context.newQueues[#context.newQueues + 1] = queue
+    local names = unitOfWork.pending('newQueues')
+    if names[queue] or call('ZSCORE', P .. 'queues', queue) then return end
+    names[queue], names[#names + 1] = true, queue
   end,
 
   changeQueue = function(job, queue)
@@ -90,11 +87,11 @@ return {
     indexes.registerQueue(queue)
   end,
 
-  -- Once it is changed: it enters what it is in now, and leaves what it is no longer in.
+  -- Collects the index changes of a job that was touched and changed.
   updateIndexes = function(job)
     local key, member, score, side, tags
     local isInLine = not job.isDeleted and STATE[job.place] == 'waiting' and job.place ~= 'b'
-    local coalesce = isInLine and job.isNews and orNil(queueSettings.settingsOf(job.queue).coalesce)
+    local coalesce = isInLine and job.isChanged and orNil(queueSettings.settingsOf(job.queue).coalesce)
     if coalesce or job.oldEqual then require('coalescing').updateEqualIndex(job, isInLine, coalesce) end
     if job.fields.parked and job.place ~= 'k' then job.fields.parked = nil end
     if not job.isDeleted then

@@ -1,5 +1,5 @@
--- job-writes: the writes of a unit of work.
--- uses: context, record-changes, tally
+-- job-writes: the writes of a unit of work, in the order of unitOfWork.flush.
+-- uses: context, record-changes, statistics, aggregates
 
 return {
   writeMany = function(command, key, list)
@@ -9,11 +9,11 @@ return {
     for from = 1, n, STEP do write(command, P .. key, unpack(list, from, math.min(from + STEP - 1, n))) end
   end,
 
-  -- New jobs stand in the index by insertion before there is a record of them, so that a mender can find them.
-  writePieces = function(births)
-    local pieces, last, n, ids, PIECE = {}, nil, 0, births.ids, K.SEQS_PER_PIECE
+  -- Adds new jobs to the index by insertion before their records exist, so that a repair finds them.
+  writePieces = function(newJobs)
+    local pieces, last, n, ids, PIECE = {}, nil, 0, newJobs.ids, K.SEQS_PER_PIECE
     for i = 1, #ids do
-      local seq = births.first + i - 1
+      local seq = newJobs.first + i - 1
       if not last or seq % PIECE == 0 then
         last, n = { piece = math.floor(seq / PIECE) }, 0
         pieces[#pieces + 1] = last
@@ -40,7 +40,7 @@ return {
     jobWrites.writeMany('ZADD', 'queues', entries)
   end,
 
-  -- Sets what has a text and answers the addresses of what has none any more.
+  -- Writes long texts and returns the addresses of those to delete.
   writeLongTexts = function(texts)
     local set, gone = {}, {}
     for address, value in pairs(texts) do
@@ -55,7 +55,7 @@ return {
     return gone
   end,
 
-  -- One HSET holds all records of a call, and a claim's memory with them: either all of it is done or none.
+  -- Writes all records of a call, the claim of a worker and the statistics in one HSET: all of it is written or nothing.
   writeRecords = function()
     local set, touched = context.newJobs and context.newJobs.records or {}, context.touched
     local n = #set
@@ -68,14 +68,15 @@ return {
       end
     end
     if context.claim then set[n + 1], set[n + 2] = unpack(context.claim) end
-    tally.flush(set, context.now)
+    local isMany = statistics.append(set, context.nowText)
     jobWrites.writeMany('HSET', 'j', set)
+    if isMany then aggregates().aggregate() end
   end,
 
   writeFifos = function()
-    local births = context.newJobs
-    for i = 1, births and #births.queues or 0 do
-      jobWrites.writeMany('RPUSH', 'fifo:' .. births.queues[i], births.fifo[births.queues[i]])
+    local newJobs = context.newJobs
+    for i = 1, newJobs and #newJobs.queues or 0 do
+      jobWrites.writeMany('RPUSH', 'fifo:' .. newJobs.queues[i], newJobs.fifo[newJobs.queues[i]])
     end
     for queue, count in pairs(context.popped or {}) do
       jobWrites.writeMany('SREM', 'gone:' .. queue, context.leftovers[queue])
@@ -84,13 +85,13 @@ return {
     for queue, seqs in pairs(context.leftFifo or {}) do jobWrites.writeMany('SADD', 'gone:' .. queue, seqs) end
   end,
 
-  -- Entering first and leaving after: what is stopped in between stands in two places, never in none.
+  -- Adds before it removes: a call that is cut short in between leaves a job in two indexes, never in none.
   writeIndexes = function()
     local order = context.indexOrder
     for i = 1, #order do jobWrites.writeMany('ZADD', order[i].key, order[i].entries) end
     for i = 1, #order do jobWrites.writeMany('ZREM', order[i].key, order[i].members) end
     for _, key in ipairs(context.maybeEmpty or {}) do
-      -- A group of failures that has lost its last member is no group, so with a tag, and who has nobody parked does not wait.
+      -- Deletes the names of failure groups, tags and parking places that have no member left.
       local kind, queue, name = key:match('^(%l+):([^:]*):(.*)$')
       if queue and call('EXISTS', P .. key) == 0 then
         if kind == 'group' then write('ZREM', P .. 'groups:' .. queue, name) end

@@ -1,25 +1,25 @@
--- operation: how operations begin, read their requests, and end.
+-- operation: how an operation begins, reads its requests and answers them.
 -- uses: values, clock, context, record, unit-of-work
 -- on demand: clock-step, repair
 
--- One request of several: its first word, what it says, and where the next one begins. Texts that stand apart follow it.
+-- Reads one request: its kind, its fields, and the position of the next one. Long texts follow it as own arguments.
 local function readRequest(at)
-  local words = args[at]
-  local kind = words:match('^[^\31]*')
-  local said = record.fieldsOf(words)
+  local encoded = args[at]
+  local kind = encoded:match('^[^\31]*')
+  local request = record.fieldsOf(encoded)
   at = at + 1
-  if said.apart then
-    said.texts = {}
-    for letter in said.apart:gmatch('.') do
-      said.texts[letter] = args[at]
+  if request.apart then
+    request.texts = {}
+    for letter in request.apart:gmatch('.') do
+      request.texts[letter] = args[at]
       at = at + 1
     end
   end
-  return kind, said, at
+  return kind, request, at
 end
 
 return {
-  -- A changing operation begins with the time, what an earlier one left undone, and what a step of the clock left behind.
+  -- Begins a changing operation: reads the clock, repairs a call that was cut short, and follows a step of the clock.
   begin = function()
     if context.hasBegun then return end
     context.hasBegun = true
@@ -31,22 +31,22 @@ return {
     if #context.touched > 0 then unitOfWork.flush() end
   end,
 
-  -- Each request of a list: id, then its words. `each` answers a word or a refusal, which begins with `!`.
+  -- Calls `each` for every request of a list: id, then the request. It returns a text or a refusal, which begins with `!`.
   forEach = function(each)
-    local ids, kinds, saids, at = {}, {}, {}, 2
+    local ids, kinds, requests, at = {}, {}, {}, 2
     while args[at] do
       local n = #ids + 1
       ids[n] = args[at]
-      kinds[n], saids[n], at = readRequest(at + 1)
+      kinds[n], requests[n], at = readRequest(at + 1)
     end
     record.load(ids)
     local answers, jobs = {}, context.jobs
-    for i = 1, #ids do answers[i] = each(jobs[ids[i]], saids[i], kinds[i]) end
+    for i = 1, #ids do answers[i] = each(jobs[ids[i]], requests[i], kinds[i]) end
     unitOfWork.finish()
     return table.concat(answers, '\31')
   end,
 
-  -- A store that moves house does not do this at all: the refusal of each request, or nothing in an ordinary store.
+  -- Refuses each request while the store is closed by a migration; returns nil otherwise.
   refuseWhileClosed = function()
     operation.begin()
     if not context.closed then return nil end
@@ -58,24 +58,24 @@ return {
     return table.concat(answers, '\31')
   end,
 
-  -- The job a caller means, or why it cannot be meant.
-  target = function(job, said)
+  -- Returns the job that a request names, or a refusal.
+  target = function(job, request)
     if not job then return nil, '!not-found' end
-    if said.attempt and number(job.fields.attempt) ~= tonumber(said.attempt) then return nil, '!moved-on' end
+    if request.attempt and number(job.fields.attempt) ~= tonumber(request.attempt) then return nil, '!moved-on' end
     return job
   end,
 
-  -- Two operations in one call, at one moment. ARGV: clock, how many arguments are the first one's, those, then the
-  -- second one's. Returns what the second does, with what the first does before it.
+  -- Runs two operations in one call, at one time. ARGV: clock, number of arguments of the first, those, then the arguments of
+  -- the second. Returns the answer of the second, with the answer of the first in front.
   inSequence = function(first, second)
     local all, count = args, tonumber(args[2])
     args = { all[1], unpack(all, 3, 2 + count) }
     context.isFollowedByClaim = true
-    local said = first()
+    local answered = first()
     context.isFollowedByClaim = false
     args = { all[1], unpack(all, 3 + count) }
     local answer = second()
-    table.insert(answer, 1, said)
+    table.insert(answer, 1, answered)
     return answer
   end,
 }

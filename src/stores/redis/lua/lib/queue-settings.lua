@@ -1,4 +1,4 @@
--- queue-settings: the settings of a queue: core/settings/settings.ts.
+-- queue-settings: the settings of a queue (core/settings/settings.ts).
 -- uses: values, context
 
 return {
@@ -17,14 +17,14 @@ return {
     return known
   end,
 
-  -- What retention says of a kind: a record says only those that somebody set.
+  -- Returns the retention of a kind: ms, count and bytes, each nil for no limit. A record has only the kinds that were set.
   retentionOf = function(queue, kind)
     local own = queueSettings.settingsOf(queue).retention
     local keep = own[kind] or context.globalSettings.retention[kind] or K.defaults().retention[kind]
     return orNil(keep.ms), orNil(keep.count), orNil(keep.bytes)
   end,
 
-  -- Whether the queue accepts no jobs.
+  -- Returns whether the queue accepts no jobs.
   isClosed = function(settings)
     return settings.state == 'down' or settings.state == 'deleted'
   end,

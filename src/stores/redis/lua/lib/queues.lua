@@ -1,4 +1,4 @@
--- queues: queues and the jobs in them, for calls that need more than one record.
+-- queues: the names of queues, and lists of their jobs.
 -- uses: context, record
 
 return {
@@ -6,7 +6,7 @@ return {
     return call('ZRANGE', P .. 'queues', 0, -1)
   end,
 
-  -- By bytes. Lua's own comparison goes by the locale of the server.
+  -- Compares by bytes: Lua's own comparison depends on the locale of the server.
   isByteBefore = function(a, b)
     for i = 1, math.min(#a, #b) do
       local byteA, byteB = a:byte(i), b:byte(i)
@@ -21,7 +21,7 @@ return {
     return all
   end,
 
-  -- Jobs among the ready and plain ones whose time has not come: there are none unless the clock went back.
+  -- Returns jobs in the ready indexes that are not due: there are none unless the clock went back.
   notDue = function(queue)
     local found = {}
     if not context.isBehind then return found end
@@ -37,7 +37,7 @@ return {
     return found
   end,
 
-  -- Every running job, queue by queue, the earliest end of a lease first.
+  -- Returns every running job, queue by queue, the earliest end of a lease first.
   runningJobs = function()
     local running = {}
     for _, queue in ipairs(queues.queueNames()) do

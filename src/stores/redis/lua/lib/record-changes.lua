@@ -1,10 +1,10 @@
--- record-changes: changes the record of a job, and encodes it.
--- uses: values, context
+-- record-changes: changes the record of a job, and encodes it (see record.lua).
+-- uses: values, context, unit-of-work
 
-local TEXTS = { r = 'result', v = 'checkpoint', t = 'detail' } -- may stand in `big`, as may d, the data
+local TEXTS = { r = 'result', v = 'checkpoint', t = 'detail' } -- may be long texts, as may d, the data
 
 return {
-  -- The attempt and the lease come first and the count of rows last, for those who look no further (swift.lua).
+  -- Encodes a record. The attempt and the lease come first and the number of rows last: the fast path relies on it.
   encode = function(job)
     local fields = job.fields
     local attempt, lease, rows = fields.attempt, fields.lease, fields.rows
@@ -27,7 +27,7 @@ return {
     job.fields.runAt = value ~= job.createdAt and value or nil
   end,
 
-  -- Due after a delay from now.
+  -- Makes a job due after a delay from now.
   setDue = function(job, delayMs)
     recordChanges.setRunAt(job, context.now + delayMs)
     job.fields.delayMs = text(delayMs)
@@ -44,21 +44,20 @@ return {
       lease.token .. ' ' .. text(lease.ms) .. ' ' .. text(lease.to) .. ' ' .. lease.claimedAt .. ' ' .. lease.worker
   end,
 
-  -- A text that may be long: `value` in the record, or `apart` in `big`.
+  -- Sets a text that may be long: `value` in the record, or `apart` in `big`.
   setText = function(job, letter, value, apart)
     local fields = job.fields
     if apart or fields.apart then
-      local letters, address = fields.apart or '', letter .. job.id
+      local letters = fields.apart or ''
       letters = letters:gsub(letter, '') .. (apart and letter or '')
       fields.apart = letters ~= '' and letters or nil
-      context.longTexts = context.longTexts or {}
-      context.longTexts[address] = apart or false
+      unitOfWork.pending('longTexts')[letter .. job.id] = apart or false
     end
     if letter == 'd' then job.data = '\31:' .. value else fields[TEXTS[letter]] = value end
   end,
 
-  -- The same for what a request says.
-  setRequestText = function(job, letter, value, said)
-    recordChanges.setText(job, letter, value, said.texts and said.texts[letter])
+  -- Sets a text that came with a request.
+  setRequestText = function(job, letter, value, request)
+    recordChanges.setText(job, letter, value, request.texts and request.texts[letter])
   end,
 }

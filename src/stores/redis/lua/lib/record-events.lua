@@ -1,14 +1,14 @@
--- record-events: the events that follow a change of a stored record.
+-- record-events: emits the events of a changed record: the settings of a queue, or a mark on a job.
 -- uses: context, events, queues, record
 
 return {
-  -- After a queue's settings were written. Those of every queue are each queue's.
+  -- Emits a change of settings; for the global settings, one event per queue.
   emitSettings = function(queue)
     events.emit('queue', queue, '', '')
     for _, each in ipairs(queue == '*' and queues.queueNames() or {}) do events.emit('queue', each, '', '') end
   end,
 
-  -- A mark was put on a job or taken from it: core/job/tracked-jobs.ts. Of one that is gone only the id is known.
+  -- Emits that a job is tracked or no longer tracked (core/job/tracked-jobs.ts). The job may be deleted.
   emitTracked = function(id, event)
     record.load({ id })
     local job = context.jobs[id]

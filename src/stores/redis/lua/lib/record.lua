@@ -1,28 +1,29 @@
--- record: reads the records of jobs.
--- uses: values, context, record-changes
+-- record: reads the records of jobs (lib/base.lua describes them; encoding/job-record.ts reads them too).
+-- uses: values, context
 
 return {
-  -- What a request or a record says: \31 name=value for each thing.
-  fieldsOf = function(words)
+  -- Returns the fields of a record or a request: \31 name=value for each.
+  fieldsOf = function(encoded)
     local fields = {}
-    for name, value in words:gmatch('\31(%a+)=([^\31]*)') do fields[name] = value end
+    for name, value in encoded:gmatch('\31(%a+)=([^\31]*)') do fields[name] = value end
     return fields
   end,
 
-  parse = function(id, words)
-    local rowsAt = words:find('\31+', 1, true)
-    local dataAt = words:find('\31:', rowsAt or 1, true)
+  -- Returns the job of a record. `written` is the record as it is stored.
+  parse = function(id, encoded)
+    local rowsAt = encoded:find('\31+', 1, true)
+    local dataAt = encoded:find('\31:', rowsAt or 1, true)
     local headEnd = (rowsAt or dataAt) - 1
-    local place, seq, createdAt, queue, stop = words:match('^(.)(%S+) (%S+) ([^\31]+)()')
+    local place, seq, createdAt, queue, stop = encoded:match('^(.)(%S+) (%S+) ([^\31]+)()')
     return {
-      id = id, place = place, seq = seq, createdAt = createdAt, queue = queue,
-      fields = stop <= headEnd and record.fieldsOf(words:sub(stop, headEnd)) or {},
-      rows = rowsAt and words:sub(rowsAt, dataAt - 1) or '',
-      data = words:sub(dataAt),
+      id = id, place = place, seq = seq, createdAt = createdAt, queue = queue, written = encoded,
+      fields = stop <= headEnd and record.fieldsOf(encoded:sub(stop, headEnd)) or {},
+      rows = rowsAt and encoded:sub(rowsAt, dataAt - 1) or '',
+      data = encoded:sub(dataAt),
     }
   end,
 
-  -- Loads what is not yet known. Lua's stack holds 8,000 arguments; lists are far shorter.
+  -- Loads the jobs that are not yet loaded into context.jobs. Lua's stack holds 8,000 arguments; lists are far shorter.
   load = function(ids)
     local jobs, missing, n = context.jobs, {}, 0
     for i = 1, #ids do
@@ -36,13 +37,13 @@ return {
       local to = math.min(from + K.MAX_ARGUMENTS - 1, n)
       local found = call('HMGET', P .. 'j', unpack(missing, from, to))
       for i = from, to do
-        local words = found[i - from + 1]
-        if words then jobs[missing[i]] = record.parse(missing[i], words) end
+        local encoded = found[i - from + 1]
+        if encoded then jobs[missing[i]] = record.parse(missing[i], encoded) end
       end
     end
   end,
 
-  -- The ids of seqs, false where there is none.
+  -- Returns the ids of seqs; false where there is none.
   idsOf = function(seqs)
     local ids, from, n, PIECE = {}, 1, #seqs, K.SEQS_PER_PIECE
     while from <= n do
@@ -55,12 +56,12 @@ return {
       for i = from, to - 1 do ids[i] = found[i - from + 1] end
       from = to
     end
-    local births = context.newJobs -- which this call has yet to write
-    for i = 1, births and n or 0 do ids[i] = ids[i] or births.ids[seqs[i] - births.first + 1] or false end
+    local newJobs = context.newJobs -- not yet written
+    for i = 1, newJobs and n or 0 do ids[i] = ids[i] or newJobs.ids[seqs[i] - newJobs.first + 1] or false end
     return ids
   end,
 
-  -- The jobs of seqs, in their order; false for what is only a leftover.
+  -- Returns the jobs of seqs, in their order; false for a leftover in an index.
   bySeqs = function(seqs)
     local ids, known, found, jobs = record.idsOf(seqs), {}, {}, context.jobs
     for i = 1, #seqs do
@@ -74,7 +75,7 @@ return {
     return found
   end,
 
-  -- Members of indexes end in 13 hexadecimal digits of seq; those of a fifo are the bare seq.
+  -- Returns the seqs of members: those of indexes end in 13 hexadecimal digits, those of a fifo are the decimal seq.
   seqsOf = function(members)
     local seqs = {}
     for i = 1, #members do
@@ -97,12 +98,12 @@ return {
     return tonumber(job.fields.runAt or job.createdAt)
   end,
 
-  -- Since when a job that waits can be claimed: core/job/job.ts.
+  -- Returns since when a waiting job can be claimed (core/job/job.ts).
   readySince = function(job)
     return math.max(record.runAtOf(job), tonumber(job.createdAt), number(job.fields.freedAt))
   end,
 
-  -- The lease: token, length, end, start, worker. What was reported and asked since stands in fields of its own.
+  -- Returns the lease: token, length, end, start, worker.
   leaseOf = function(job)
     local lease = job.lease
     if not lease and job.fields.lease then
@@ -117,18 +118,18 @@ return {
     return job and job.place == 'r' and record.leaseOf(job).token == token
   end,
 
-  -- A job in an answer: id, record, and its texts that stand apart.
+  -- Appends a job to an answer: id, record, and its long texts.
   show = function(answer, job)
     answer[#answer + 1] = job.id
-    answer[#answer + 1] = job.written or recordChanges.encode(job)
+    answer[#answer + 1] = job.written
     for letter in (job.fields.apart or ''):gmatch('.') do
       answer[#answer + 1] = call('HGET', P .. 'big', letter .. job.id) or ''
     end
   end,
 
-  -- Whether a record of the bookkeeping (records-*) has not expired: version \31 expiry \31 time of change \31 value.
-  isUnexpired = function(words)
-    local expiresAt = tonumber(words:match('^[^\31]*\31([^\31]*)'))
+  -- Returns whether a record of records-put has not expired: version \31 expiry \31 time of change \31 value.
+  isUnexpired = function(encoded)
+    local expiresAt = tonumber(encoded:match('^[^\31]*\31([^\31]*)'))
     return not expiresAt or expiresAt > context.now
   end,
 }

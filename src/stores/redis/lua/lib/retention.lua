@@ -1,11 +1,11 @@
--- retention: done jobs whose result may be pruned: core/operations/retention.ts.
+-- retention: done jobs whose results may be pruned (core/operations/retention.ts).
 -- uses: record, storage
 
 return {
-  -- Done jobs that have a result, from an end on, the oldest first, as far as a bounded look goes.
+  -- Returns done jobs with a result that ended at or after a time, the oldest first, within a bounded scan.
   jobsWithResult = function(queue, from, limit)
     local found, key, offset, PAGE = {}, P .. 'done:' .. queue, 0, 500
-    while #found < limit and offset < 10 * K.MOST_LOOKED_AT do
+    while #found < limit and offset < 10 * K.MAX_PRUNABLE_SCAN do
       local members = call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', offset, PAGE)
       for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
         local isHere = job and job.place == 'd' and job.queue == queue and not job.isDeleted

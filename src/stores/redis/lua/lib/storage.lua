@@ -1,7 +1,7 @@
--- storage: the bytes that ended jobs take up: core/statistics/storage.ts.
--- uses: context, tally
+-- storage: the bytes that ended jobs take up (core/statistics/storage.ts).
+-- uses: context, statistics
 
--- How long a text of a job is, wherever it stands; the data has a checksum before it.
+-- Returns the length of a text of a job, inline or long; the data has a checksum before it.
 local function sizeOf(job, letter, value)
   if (job.fields.apart or ''):find(letter, 1, true) then
     local pending = context.longTexts and context.longTexts[letter .. job.id]
@@ -12,15 +12,15 @@ local function sizeOf(job, letter, value)
 end
 
 return {
-  -- What an ended job takes up, and its result alone, if it has one: core/statistics/storage.ts.
+  -- Returns the bytes of an ended job, and those of its result, if it has one.
   storedBytes = function(job)
     local result = sizeOf(job, 'r', job.fields.result)
     return sizeOf(job, 'd', job.data:sub(11)) + (result or 0) + (sizeOf(job, 'v', job.fields.checkpoint) or 0), result
   end,
 
-  -- An ended job enters what its queue keeps, or leaves it.
+  -- Adds an ended job to the sums of its queue (sign 1), or subtracts it (-1).
   countBytes = function(job, sign)
     local bytes, result = storage.storedBytes(job)
-    tally.keep(job.queue, job.place, bytes, result, sign)
+    statistics.store(job.queue, job.place, bytes, result, sign)
   end,
 }

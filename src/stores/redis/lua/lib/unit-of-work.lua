@@ -1,6 +1,9 @@
 -- unit-of-work: collects what a call changes, and writes it.
+--
+-- Invariant: the first write of a flush logs what is under way (`open`), the last one clears it. A later call that finds the
+-- log repairs what is missing (repair.lua).
 -- uses: values, clock, context, events, indexes, job-writes, record, repair-log, storage
--- on demand: edges, unique-keys
+-- on demand: edges, key-changes
 
 local function changesOf(key)
   local list = context.indexes[key]
@@ -13,6 +16,13 @@ local function changesOf(key)
 end
 
 return {
+  -- Returns a table of changes by its name in the context; makes it if it is not there.
+  pending = function(name)
+    local changes = context[name] or {}
+    context[name] = changes
+    return changes
+  end,
+
   put = function(key, score, member)
     local entries = changesOf(key).entries
     local n = #entries
@@ -24,7 +34,7 @@ return {
     members[#members + 1] = member
   end,
 
-  -- Before a job is changed: what it was decides which indexes it leaves. A waiting one may stand in either of two.
+  -- Must be called before a job is changed: it notes the indexes that the job may leave. A waiting job may be in either of two.
   touch = function(job)
     if job.isTouched then return end
     job.isTouched = true
@@ -33,7 +43,7 @@ return {
     job.oldEqual = job.fields.equal and 'equals:' .. job.queue .. ':' .. job.fields.equal
     local place = job.place
     if place == 'f' then
-      job.wasIn = job.queue
+      job.oldFifo = job.queue
     elseif place == 'w' then
       job.oldKey, job.oldMember, job.oldLater = 'ready:' .. job.queue, indexes.readyMember(job), 'later:' .. job.queue
     elseif place == 'b' then
@@ -47,18 +57,17 @@ return {
     end
   end,
 
-  -- Entries of a fifo that are taken from its head, and those among them that were only leftovers.
+  -- Notes how many entries are taken from the head of a fifo, and which of them are leftovers. Returns the number of those.
   pop = function(queue, count, leftover)
-    context.popped, context.leftovers = context.popped or {}, context.leftovers or {}
-    context.popped[queue] = count
-    local dropped = context.leftovers[queue] or {}
-    context.leftovers[queue] = dropped
-    if leftover then dropped[#dropped + 1] = leftover end
-    return #dropped
+    unitOfWork.pending('popped')[queue] = count
+    local leftovers = unitOfWork.pending('leftovers')
+    local own = leftovers[queue] or {}
+    leftovers[queue] = own
+    if leftover then own[#own + 1] = leftover end
+    return #own
   end,
 
-  -- The end of an operation. One that is followed by a claim leaves the writing to that, unless the claim might take
-  -- what it has just given back.
+  -- Ends an operation. If a claim follows, the claim writes, unless it might take a job that was just returned.
   finish = function()
     local isAwaited = not context.isFollowedByClaim
     for i = 1, #context.touched do isAwaited = isAwaited or context.touched[i].place == 'w' end
@@ -67,7 +76,7 @@ return {
     events.publish()
   end,
 
-  -- The first write: the counters, and what is under way. Answers whether there is anything.
+  -- Writes the counters and the log. Returns whether there is anything to write.
   open = function()
     if #context.touched == 0 and not context.newJobs and not context.popped and #context.indexOrder == 0 then return false end
     local meta = { 'open', repairLog.text() }
@@ -82,8 +91,8 @@ return {
     return true
   end,
 
-  -- The last: the time, and that nothing is under way. Time comes last because a clock that went back is noticed by
-  -- what is stored: were it written first, a stop would leave the leases as they were for good.
+  -- Writes the time and clears the log. The time comes last: a backward step is detected by the stored time, and the leases
+  -- must be restarted before it is lost.
   close = function(wasOpen)
     local meta = clock.changes()
     local n = #meta
@@ -91,7 +100,7 @@ return {
     if #meta > 0 then write('HSET', P, unpack(meta)) end
   end,
 
-  -- Writes all that was decided. The first write says what is under way and the last that it is done.
+  -- Writes all changes of the call.
   flush = function()
     local touched = context.touched
     for i = 1, #touched do indexes.updateIndexes(touched[i]) end
@@ -102,7 +111,7 @@ return {
     if context.edges then require('edges').writeAdded() end
     jobWrites.writeRecords()
     if context.deleted then jobWrites.writeMany('HDEL', 'j', context.deleted.ids) end
-    if context.uniqueKeys then require('unique-keys').write(context.uniqueKeys) end
+    if context.uniqueKeys then require('key-changes').write(context.uniqueKeys) end
     if context.newJobs or context.popped or context.leftFifo then jobWrites.writeFifos() end
     jobWrites.writeIndexes()
     if context.edges then require('edges').writeRemoved() end
@@ -111,17 +120,17 @@ return {
     unitOfWork.close(true)
     for i = 1, #touched do
       local job = touched[i]
-      job.isTouched, job.wasIn, job.isPopped, job.isNews = nil, nil, nil, nil
+      job.isTouched, job.oldFifo, job.isPopped, job.isChanged = nil, nil, nil, nil
       job.oldKey, job.oldLater, job.oldSide = nil, nil, nil
     end
     unitOfWork.reset()
   end,
 
-  -- What will be written. Parts that few operations need are made when they are needed.
+  -- Clears the collected changes.
   reset = function()
-    context.touched, context.indexes, context.indexOrder = {}, {}, {} -- jobs; key of an index → what enters and leaves it; in order
+    context.touched, context.indexes, context.indexOrder = {}, {}, {}
     context.newJobs, context.longTexts, context.newQueues, context.claim, context.deleted = nil, nil, nil, nil, nil
-    context.popped, context.leftovers, context.leftFifo, context.maybeEmpty, context.notedKeys, context.uniqueKeys = nil, nil, nil, nil, nil, nil
-    context.edges = nil
+    context.popped, context.leftovers, context.leftFifo, context.maybeEmpty = nil, nil, nil, nil
+    context.notedKeys, context.uniqueKeys, context.edges = nil, nil, nil
   end,
 }

@@ -1,16 +1,16 @@
--- add: new jobs. The same id twice is one job; a taken unique key is nobody's failure.
--- ARGV: clock, then for each run of jobs alike: 'plain' or 'special', queue, fields, count, and for each job id and
--- \31:<checksum><data>; where the fields say apart=d, the data follows. A plain job has no priority, time, key, tag, and
--- neither waits for another nor is waited for by one of the same call.
--- Returns one line for each job that was not simply added: its number, then exists, duplicate or a refusal; or added, when
--- it failed at once with a job that it was to wait for.
+-- add: adds jobs. An id that exists is not added again; a job whose unique key is taken is a duplicate.
+-- ARGV: clock, then for each run of equal jobs: 'plain' or 'special', queue, fields, count, and for each job id and
+-- \31:<checksum><data>; with apart=d in the fields, the data follows. A plain job has no priority, run time, key or tag, no
+-- parents, and no dependents in the same call.
+-- Returns a line for each job with another outcome than added and waiting: its number, then exists, duplicate, replaced or a
+-- refusal; or added, if it failed at once because of a parent.
 -- uses: values, context, events, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: dependencies, find-parents, parking, turns, unique-keys, webhook-order
+-- on demand: dependencies, find-parents, key-changes, parking, turns, unique-keys, webhook-order
 operation.begin()
 
-local jobs, births, answers = context.jobs, { first = context.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }, {}
+local jobs, newJobs, answers = context.jobs, { first = context.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }, {}
 
-context.newJobs = births
+context.newJobs = newJobs
 
 local function answer(at, outcome, id)
   local job = jobs[id]
@@ -18,19 +18,18 @@ local function answer(at, outcome, id)
 end
 
 local function fifoOf(queue)
-  local fifo = births.fifo[queue]
+  local fifo = newJobs.fifo[queue]
   if not fifo then
     fifo = {}
-    births.fifo[queue] = fifo
-    births.queues[#births.queues + 1] = queue
+    newJobs.fifo[queue] = fifo
+    newJobs.queues[#newJobs.queues + 1] = queue
   end
   return fifo
 end
 
--- Plain jobs of one queue: no more is made of them than their records. Where something is written is counted along,
--- because Lua searches for the end of a list each time it is asked.
+-- Adds plain jobs of one queue, as records only. Lengths are counted, since `#` searches for the end of a list each time.
 local function addPlain(queue, fields, at, count, first)
-  local ids, records, fifo, seq = births.ids, births.records, fifoOf(queue), context.seq
+  local ids, records, fifo, seq = newJobs.ids, newJobs.records, fifoOf(queue), context.seq
   local head, known = ' ' .. context.nowText .. ' ' .. queue .. fields, { place = 'f', queue = queue }
   local told, nIds, nRecords, nFifo, nTold = nil, #ids, #records, #fifo, 0
   for i = 0, count - 1 do
@@ -75,7 +74,7 @@ local function placeOf(job)
   return 'f'
 end
 
--- What a later job makes of the one that waits with its unique key. Answers whether it makes anything of it.
+-- Replaces the waiting job that holds the unique key of a later one. Returns whether it did.
 local function replace(job, later, at)
   local kind, mostMs = (later.onTaken or ''):match('^(%a+) (.*)$')
   if not kind or STATE[job.place] ~= 'waiting' then return false end
@@ -97,14 +96,14 @@ local function replace(job, later, at)
   end
   if job.place == 'f' and record.runAtOf(job) ~= runAt then
     job.place = 'w'
-    -- One that this very call has put into the fifo leaves it like any other.
-    if isNew then job.wasIn = job.wasIn or job.queue end
+    -- A job that this call has put into the fifo leaves it like any other.
+    if isNew then job.oldFifo = job.oldFifo or job.queue end
   end
   lifecycle.apply(job, 'changed', {})
   return true
 end
 
--- Answers the holder of its unique key, if there is one, and what became of that; or why it cannot wait for others.
+-- Returns the holder of the unique key, if there is one, and the outcome; or nil and a refusal.
 local function addSpecial(id, queue, fields, at)
   local job = { id = id, createdAt = context.nowText, queue = queue, fields = fields, rows = '', data = args[at] }
   local isFollowing = (fields.onTaken or ''):find('^follow') ~= nil
@@ -116,26 +115,25 @@ local function addSpecial(id, queue, fields, at)
   local ids, parents, refusal = fields.dependsOn, nil, nil
   if ids then parents, refusal = require('find-parents').findParents(id, ids) end
   if refusal then return nil, refusal end
-  local before = isFollowing and require('webhook-order').openHolder(require('unique-keys').keyAddress(require('unique-keys').uniqueOf(job), queue))
+  local before = isFollowing and require('webhook-order').openHolder(require('unique-keys').addressOf(job))
   if before then parents = { before } end
   fields.dependsOn, fields.onTaken = nil, nil
   context.seq = context.seq + 1
-  births.ids[#births.ids + 1], job.seq = id, text(context.seq)
+  newJobs.ids[#newJobs.ids + 1], job.seq = id, text(context.seq)
   if fields.apart then
-    context.longTexts = context.longTexts or {}
-    context.longTexts['d' .. id] = args[at + 1]
+    unitOfWork.pending('longTexts')['d' .. id] = args[at + 1]
   end
   recordChanges.setNumber(job, 'priority', tonumber(fields.priority or queueSettings.settingsOf(queue).priority))
   recordChanges.setRunAt(job, timeOf(job))
   if parents then require('dependencies').withParents(job, parents, true) end
   if not fields.draft and orNil(queueSettings.settingsOf(queue).keys) then require('turns').withTurn(job) end
   job.place = placeOf(job)
-  jobs[id], job.isTouched, job.isNews = job, true, true
+  jobs[id], job.isTouched, job.isChanged = job, true, true
   context.touched[#context.touched + 1] = job
   if isFollowing then
-    require('webhook-order').handKeyTo(require('unique-keys').keyAddress(require('unique-keys').uniqueOf(job), queue), id)
+    require('webhook-order').handKeyTo(require('unique-keys').addressOf(job), id)
   elseif not fields.draft then
-    require('unique-keys').takeKey(job)
+    require('key-changes').takeKey(job)
   end
   events.emit('added', queue, STATE[job.place], id)
   if parents then require('dependencies').waitFor(job, parents) end
@@ -184,7 +182,7 @@ end
 loadAll()
 local at, first = 2, 0
 while args[at] do at, first = addRun(at, first) end
-if context.seq < births.first then context.newJobs = nil end
+if context.seq < newJobs.first then context.newJobs = nil end
 unitOfWork.flush()
 events.publish()
 return table.concat(answers, '\30')

@@ -1,7 +1,7 @@
--- cancel: ends a job, or leaves a mark for the worker that runs it, unless nobody is there to heed it.
--- Others that wait for it are only cancelled with it, or left to their rule, when that is said.
--- ARGV: clock, then for each: id, and \31 attempt, dependents (cancel or leave) as far as said. Returns cancelled, asked or
--- a refusal for each.
+-- cancel: cancels jobs. A running job is marked for its worker, unless its lease has expired. Its dependents are cancelled
+-- too, or left to their rule, if the request says so; otherwise a job with dependents is refused.
+-- ARGV: clock, then for each: id, and optional \31 attempt, dependents (cancel or leave). Returns cancelled, asked or a
+-- refusal for each.
 -- uses: context, lifecycle, operation, queue-settings, record, unit-of-work
 -- on demand: dependencies, edges, find-parents, lost-leases, parking, webhook-order
 operation.begin()
@@ -16,7 +16,7 @@ local function stop(job, details)
   if STATE[job.place] == 'waiting' then require('parking').unparkBehind(job) end
   lifecycle.ended(job, 'c')
   lifecycle.apply(job, 'cancelled', details)
-  local front = job.queue == 'hooks' and require('webhook-order').precedingCall(job)
+  local front = job.queue == K.WEBHOOKS_QUEUE and require('webhook-order').precedingCall(job)
   if front then require('webhook-order').handOverPosition(job, front) end
   return 'cancelled'
 end
@@ -29,14 +29,14 @@ local function waitingFor(job)
   return count
 end
 
--- All of them first, and then what follows from it, so that none of them falls to the rule of those who are left.
-local function withDependents(job, said, end_)
-  local along = job.fields.dependents and said.dependents == 'cancel' and require('find-parents').descendants(job, math.huge, require('dependencies').isNotEnded) or {}
+-- Cancels all descendants before their dependents are notified: the rule of a dependent must not apply to a cancelled one.
+local function withDependents(job, request, end_)
+  local along = job.fields.dependents and request.dependents == 'cancel' and require('find-parents').descendants(job, math.huge, require('dependencies').isNotEnded) or {}
   local outcome, line = end_(), {}
-  if outcome == 'cancelled' and job.fields.dependents then line[1] = { job = job, wasBad = false } end
+  if outcome == 'cancelled' and job.fields.dependents then line[1] = { job = job, wasUnsuccessful = false } end
   for _, child in ipairs(along) do
     stop(child, {})
-    if child.fields.dependents then line[#line + 1] = { job = child, wasBad = false } end
+    if child.fields.dependents then line[#line + 1] = { job = child, wasUnsuccessful = false } end
   end
   if #line > 0 then require('dependencies').notifyDependents(line) end
   return outcome
@@ -49,18 +49,18 @@ local function ask(job, lease)
   return 'asked'
 end
 
-return operation.forEach(function(job, said)
+return operation.forEach(function(job, request)
   local refusal
-  job, refusal = operation.target(job, said)
+  job, refusal = operation.target(job, request)
   if refusal then return refusal end
   if job.place == 'c' then return 'cancelled' end
   if job.place == 'd' or job.place == 'x' then return '!wrong-state ' .. STATE[job.place] .. ' cancel' end
   local lease = job.place == 'r' and record.leaseOf(job)
   local isLeft = lease and not isAbandoned(job)
   if isLeft and job.fields.cancelAskedAt then return 'asked' end
-  local waiting = said.dependents and 0 or waitingFor(job)
+  local waiting = request.dependents and 0 or waitingFor(job)
   if waiting > 0 then return '!has-dependents ' .. ('%d'):format(waiting) end
-  return withDependents(job, said, function()
+  return withDependents(job, request, function()
     if not lease then return stop(job, {}) end
     if isLeft then return ask(job, lease) end
     return stop(job, { token = lease.token, by = lease.worker, note = 'no worker was running it' })

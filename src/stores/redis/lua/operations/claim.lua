@@ -1,10 +1,10 @@
--- claim: what was lost comes back to the front of its queue, then the queue is served in its order.
--- ARGV: clock, worker, request id, limit, length of the lease or '' (and after it what the worker has, and what of it is
--- free, as core/limits/resources.ts writes it), and the queues in order.
--- Returns the time, the next time that matters or '', and for each job what record.show says of it.
+-- claim: returns jobs with expired leases to the front of their queue, then gives a worker the next jobs of its queues.
+-- ARGV: clock, worker, request id, limit, length of the lease or '' (followed by the worker's capacity and its free part, as
+-- core/limits/resources.ts writes it), and the queues in order.
+-- Returns the time, the next time at which a job may be claimable or '', and each job as record.show writes it.
 -- uses: values, context, events, indexes, lifecycle, operation, queue-settings, queues, record, record-changes
 -- uses: unit-of-work
--- on demand: coalescing, lost-leases, parking, rates, resources, slots, throttles, turns
+-- on demand: equal-jobs, fitting, lost-leases, parking, rates, resources, slots, throttles, turns
 operation.begin()
 
 local _, worker, requestId, limit, leaseMs = unpack(args)
@@ -12,25 +12,25 @@ local names = context.closed and {} or { select(6, unpack(args)) }
 limit = tonumber(limit)
 local lengthOf, wholeText, freeText = leaseMs:match('^(%S*) ?(%S*) ?(%S*)$')
 leaseMs = lengthOf
-local whole, free = nil, nil -- units, once a job needs some
+local whole, free = nil, nil -- resources, read when a job needs some
 local taken, parked = {}, 0
 local last = call('HGET', P .. 'j', '@' .. worker)
-local MOST = { page = 1000, dropped = 10000 }
+local MAX = { page = 1000, dropped = 10000 }
 
--- What the worker was given stands with the records of it in one write, so that a repeat finds all or nothing. One of
--- whom nothing was remembered may never be registered: then maintenance comes by some day and forgets it.
+-- Stores the claim in the same write as the records, so that a repeated request finds all of it or nothing. A worker without a
+-- stored claim may be unregistered: then maintenance deletes its claim after a time.
 local function rememberClaim()
   if #taken == 0 then return end
-  if not last then unitOfWork.put('expiring', text(context.now + K.STRANGER_EXPIRY_MS), '@\31' .. worker) end
-  local words, n = { requestId .. '\30' .. context.nowText }, 1
+  if not last then unitOfWork.put('expiring', text(context.now + K.UNREGISTERED_WORKER_EXPIRY_MS), '@\31' .. worker) end
+  local parts, n = { requestId .. '\30' .. context.nowText }, 1
   for i = 1, #taken do
-    words[n + 1], words[n + 2] = taken[i].id, taken[i].lease.token
+    parts[n + 1], parts[n + 2] = taken[i].id, taken[i].lease.token
     n = n + 2
   end
-  context.claim = { '@' .. worker, table.concat(words, '\31') }
+  context.claim = { '@' .. worker, table.concat(parts, '\31') }
 end
 
--- Those whose time has come go over to the ready ones.
+-- Moves due jobs to the ready index.
 local function promote(queue)
   local key = 'later:' .. queue
   local due = call('ZRANGEBYSCORE', P .. key, '-inf', context.nowText, 'LIMIT', 0, K.MAX_PROMOTED)
@@ -41,20 +41,20 @@ local function promote(queue)
   unitOfWork.flush()
 end
 
--- Pages through an index: as many at first as are wanted, then more at a time, since there must be leftovers.
+-- Reads an index in pages: first as many as are wanted, then more at a time, since there must be leftovers.
 local function pager(command, key)
   local page, found, at, offset, size = {}, {}, 0, 0, limit - #taken
   return function()
     at = at + 1
     if at > #page then
       page = call(command, P .. key, offset, offset + size - 1)
-      found, at, offset, size = record.bySeqs(record.seqsOf(page)), 1, offset + #page, math.min(4 * size, MOST.page)
+      found, at, offset, size = record.bySeqs(record.seqsOf(page)), 1, offset + #page, math.min(4 * size, MAX.page)
     end
     return page[at], found[at], offset - #page + at
   end
 end
 
--- The ready ones in their order. Leftovers are passed over, to be dropped.
+-- Reads the ready jobs in order. Leftovers are skipped and removed.
 local function readyReader(queue)
   local key = 'ready:' .. queue
   local nextMember, notDue = pager('ZRANGE', key), 0
@@ -65,15 +65,15 @@ local function readyReader(queue)
       elseif not context.isBehind or record.runAtOf(job) <= context.now then
         return job
       else
-        -- After a step back of the clock there may be any number of them: each call looks at some (see steps).
+        -- After a backward step of the clock there may be any number of them: each call scans some (clock-step.lua).
         notDue = notDue + 1
-        if context.stepFrom and notDue >= MOST.page then return nil end
+        if context.stepFrom and notDue >= MAX.page then return nil end
       end
     end
   end
 end
 
--- The plain ones in their order, which is that of time: the first whose time has not come ends it.
+-- Reads the plain jobs in order, which is by time: the first one that is not due ends it.
 local function plainReader(queue)
   local nextSeq = pager('LRANGE', 'fifo:' .. queue)
   return function()
@@ -82,12 +82,12 @@ local function plainReader(queue)
         job.fifoAt = place
         return (not context.isBehind or record.runAtOf(job) <= context.now) and job or nil
       end
-      if unitOfWork.pop(queue, place, seq) >= MOST.dropped then return nil end
+      if unitOfWork.pop(queue, place, seq) >= MAX.dropped then return nil end
     end
   end
 end
 
--- Whether the ready job goes before the plain one, whose priority is 0 and who has no turn.
+-- Returns whether a ready job comes before a plain one, which has priority 0 and no turn.
 local function isBefore(job, plain)
   local priority = number(job.fields.priority)
   if job.fields.returnedAt or priority < 0 then return true end
@@ -120,7 +120,7 @@ local function roomNow()
   return free
 end
 
--- Takes the job, with its equals, or parks it under a throttle that is full. Answers whether the line is another by that.
+-- Claims the job with its equal ones, or parks it under a full throttle. Returns whether other jobs joined or left the queue.
 local function takeOrPark(job, queue, ms, settings)
   local isPlain = not job.fields.throttles and #settings.throttles == 0 and not orNil(settings.keys)
   local addresses = isPlain and {} or require('throttles').throttlesOf(job, settings)
@@ -134,18 +134,18 @@ local function takeOrPark(job, queue, ms, settings)
     if orNil(settings.maxRunning) then job.fields.counted = queue end
     take(job, ms)
     local coalesce = orNil(settings.coalesce)
-    local isFolded = coalesce ~= nil and require('coalescing').coalesceAll(job, coalesce) > 0
-    if needs == '' and not isFolded then return false end
+    local isCoalesced = coalesce ~= nil and require('equal-jobs').coalesceAll(job, coalesce) > 0
+    if needs == '' and not isCoalesced then return false end
     require('resources').spend(needs, roomNow())
-    -- One that fits may have gone with its equal.
-    return require('parking').unparkFitting(queue, roomNow()) or isFolded
+    -- A job that would fit may have been coalesced.
+    return require('fitting').unparkFitting(queue, roomNow()) or isCoalesced
   end
   job.place, job.fields.parked, parked = 'k', full, parked + 1
-  local hasLeftRoom = isThrottled and needs ~= '' and require('parking').unparkFitting(queue, roomNow(), job)
+  local hasLeftRoom = isThrottled and needs ~= '' and require('fitting').unparkFitting(queue, roomNow(), job)
   return require('parking').unparkBehind(job) or hasLeftRoom
 end
 
--- Answers whether the line must be looked at anew, since somebody came back into it or left it.
+-- Returns whether the queue must be read again, since jobs joined or left it.
 local function serveLine(queue, ms, settings, most)
   local nextReady, nextPlain = readyReader(queue), plainReader(queue)
   local ready, plain = nextReady(), nextPlain()
@@ -164,8 +164,8 @@ local function serve(queue, ms, settings)
   local most = isLimited and math.min(limit, #taken + require('rates').roomIn(queue, settings)) or limit
   if most > #taken and call('EXISTS', P .. 'needs:' .. queue) == 1 then
     roomNow()
-    if require('parking').isReserved(queue, whole, free) then return end
-    if require('parking').unparkFitting(queue, free) then unitOfWork.flush() end
+    if require('fitting').isReserved(queue, whole, free) then return end
+    if require('fitting').unparkFitting(queue, free) then unitOfWork.flush() end
   end
   while #taken < most and serveLine(queue, ms, settings, most) do
     rememberClaim()
@@ -180,27 +180,27 @@ local function serve(queue, ms, settings)
   end
 end
 
--- The score of the first member of an index.
+-- Returns the score of the first member of an index.
 local function soonest(key)
   return tonumber(call('ZRANGE', P .. key, 0, 0, 'WITHSCORES')[2])
 end
 
-local leaseEnds, runAts = {}, {} -- of queues that were served: the soonest of each, as far as it was found out
-local isAlone = #context.touched == 0 -- what was settled before it in the same call still stands among the running ones
+local leaseEnds, runAts = {}, {} -- of served queues: the earliest of each, as far as it is known
+local isAlone = #context.touched == 0 -- jobs settled by the same call are still in the running index
 
 local function takeFrom(queue)
   local settings = queueSettings.settingsOf(queue)
   if settings.state ~= 'up' then return end
   rememberClaim()
-  -- Those it has taken may have hooks, which are jobs of this queue.
+  -- Claimed jobs may have webhooks, which are jobs of this queue.
   if context.newJobs then unitOfWork.flush() end
-  -- Who stands for others among the ready ones may not be due at an earlier time: then all are looked at anew.
+  -- A job that keeps others parked may not be due at an earlier time: then all are unparked.
   if context.isBehind and not context.stepFrom and require('parking').unpark('parked:' .. queue, math.huge) > 0 then unitOfWork.flush() end
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)
-  -- A slot that comes back with a lost lease is for whoever was parked in a queue before: he must stand there by then.
+  -- An expired lease frees slots for jobs that were parked in an earlier queue: they must be written before.
   if parked > 0 and leaseEnd and leaseEnd <= context.now then unitOfWork.flush() end
-  if leaseEnd and leaseEnd <= context.now and require('lost-leases').expireLeases(queue, K.MAX_OVERTAKEN) > 0 then
-    -- What failed with them may have set free what waited for it, also in queues that were looked at before.
+  if leaseEnd and leaseEnd <= context.now and require('lost-leases').expireLeases(queue, K.MAX_EXPIRED) > 0 then
+    -- Failed jobs may have released their dependents, in queues that were served before too.
     runAts, runAt = {}, soonest('later:' .. queue)
   end
   if runAt and runAt <= context.now then promote(queue) else runAts[queue] = runAt or math.huge end
@@ -210,7 +210,7 @@ local function takeFrom(queue)
   if isAlone and (not leaseEnd or leaseEnd > context.now) then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
 end
 
--- Answers the leases of the worker's latest request again, as far as they still hold.
+-- Repeats the answer to the worker's last request, for the leases that are still held.
 local function again(last)
   local ids, tokens = {}, {}
   for id, token in last:gmatch('\31([^\31]*)\31(%d+)') do
@@ -228,7 +228,7 @@ local function nextRunAt(queue)
   return tonumber(later[2]) or math.huge
 end
 
--- The soonest time at which time alone would make something claimable.
+-- Returns the earliest time at which a job becomes claimable without another call.
 local function nextAt()
   local next = math.huge
   for _, queue in ipairs(names) do
@@ -257,7 +257,7 @@ end
 unitOfWork.flush()
 events.publish()
 
--- Jobs that were not looked at since the clock went back may be due.
+-- Jobs that were not scanned since the clock went back may be due.
 local isCutShort = (parked >= K.MAX_PARKED and #taken < limit) or (context.stepFrom and not context.closed)
 local answer = { context.nowText, isCutShort and text(context.now + 1) or nextAt() }
 for i = 1, #taken do record.show(answer, taken[i]) end

@@ -1,7 +1,7 @@
--- commit: drafts become waiting jobs, and their delay starts. A second commit finds what it wanted.
+-- commit: makes drafts waiting jobs, and starts their delay. A repeated commit returns the state.
 -- ARGV: clock, then for each: id, ''. Returns the state or a refusal for each.
 -- uses: values, context, lifecycle, operation, record-changes, unit-of-work
--- on demand: turns, unique-keys
+-- on demand: key-changes, turns, unique-keys
 operation.begin()
 
 return operation.forEach(function(job)
@@ -15,6 +15,6 @@ return operation.forEach(function(job)
   if given and given > context.now + delayMs then job.fields.delayMs = nil else recordChanges.setDue(job, delayMs) end
   require('turns').withTurn(job)
   lifecycle.apply(job, 'committed', {})
-  require('unique-keys').takeKey(job)
+  require('key-changes').takeKey(job)
   return 'waiting'
 end)

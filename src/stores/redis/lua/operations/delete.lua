@@ -1,4 +1,4 @@
--- delete: a job in any state but running is forgotten, with its history and its key.
+-- delete: deletes jobs that are not running, with their history and their unique key.
 -- ARGV: clock, then for each: id, ''. Returns the state it had or a refusal for each.
 -- uses: operation
 -- on demand: removal

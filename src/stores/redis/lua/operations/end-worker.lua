@@ -1,12 +1,12 @@
--- end-worker: a worker is failed, and its jobs come back at once; or it deregisters and keeps what it still holds.
--- ARGV: clock, id, fail or deregister. Returns how many jobs came back, or a refusal.
+-- end-worker: fails a worker and returns its jobs at once; or deregisters it, and its leases remain.
+-- ARGV: clock, id, fail or deregister. Returns how many jobs were returned, or a refusal.
 -- uses: values, events, operation, queue-settings, queues, record, unit-of-work
 -- on demand: lost-leases
 operation.begin()
 
 local _, id, kind = unpack(args)
 
--- Oldest lease first, so that what comes back keeps its order.
+-- Returns its jobs, the oldest lease first, so that returned jobs keep their order.
 local function heldBy()
   local held = {}
   for _, job in ipairs(kind == 'fail' and queues.runningJobs() or {}) do

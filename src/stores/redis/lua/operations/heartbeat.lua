@@ -1,34 +1,34 @@
--- heartbeat: leases are renewed, and what comes with it is kept. Not history.
--- ARGV: clock, then for each: id, and \31 token, leaseMs, started, percent, text, checkpoint, data as far as said.
--- Returns for each the lease's end, with c when a cancel and p when a pause is asked for; or a refusal.
+-- heartbeat: renews leases and stores progress, checkpoint and data. It adds no history.
+-- ARGV: clock, then for each: id, and \31 token, and optional leaseMs, started, percent, text, checkpoint, data.
+-- Returns for each the lease's end, with c if a cancel and p if a pause is requested; or a refusal.
 -- uses: values, context, events, operation, record, record-changes, unit-of-work
 -- on demand: outbox
 operation.begin()
 
-local function keep(job, said)
+local function keep(job, request)
   local fields = job.fields
-  if said.started then
+  if request.started then
     fields.startedAt = fields.startedAt or context.nowText
-    fields.pid = said.started ~= '-' and said.started or nil
+    fields.pid = request.started ~= '-' and request.started or nil
   end
   local before = tonumber((fields.progress or ''):match('^%S+'))
-  if said.percent then
-    fields.progress = said.percent .. ' ' .. context.nowText .. (said.text and '\30' .. said.text or '')
+  if request.percent then
+    fields.progress = request.percent .. ' ' .. context.nowText .. (request.text and '\30' .. request.text or '')
   end
-  if said.checkpoint then recordChanges.setRequestText(job, 'v', said.checkpoint, said) end
-  if said.data then recordChanges.setRequestText(job, 'd', said.data, said) end
-  if said.percent or said.started then events.emit('progress', job.queue, 'running', job.id) end
-  if said.percent and (fields.hooks or context.webhookQueues) then require('outbox').addProgressWebhooks(job, before, tonumber(said.percent)) end
+  if request.checkpoint then recordChanges.setRequestText(job, 'v', request.checkpoint, request) end
+  if request.data then recordChanges.setRequestText(job, 'd', request.data, request) end
+  if request.percent or request.started then events.emit('progress', job.queue, 'running', job.id) end
+  if request.percent and (fields.hooks or context.webhookQueues) then require('outbox').addProgressWebhooks(job, before, tonumber(request.percent)) end
 end
 
-return operation.forEach(function(job, said)
+return operation.forEach(function(job, request)
   if not job then return '!not-found' end
-  if not record.holds(job, said.token) then return '!lease-lost' end
+  if not record.holds(job, request.token) then return '!lease-lost' end
   unitOfWork.touch(job)
   local lease, fields = record.leaseOf(job), job.fields
-  lease.ms = tonumber(said.leaseMs) or lease.ms
+  lease.ms = tonumber(request.leaseMs) or lease.ms
   lease.to = context.now + lease.ms
   recordChanges.setLease(job, lease)
-  keep(job, said)
+  keep(job, request)
   return text(lease.to) .. (fields.cancelAskedAt and 'c' or '') .. (fields.pauseAskedAt and 'p' or '')
 end)

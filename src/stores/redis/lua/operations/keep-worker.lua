@@ -1,5 +1,5 @@
--- keep-worker: a worker says that it is there. ARGV: clock, id, register or renew, length of its lease, and what is shown of it.
--- Returns until when it is believed, or a refusal.
+-- keep-worker: registers a worker or renews its registration. ARGV: clock, id, register or renew, length of its lease, and its
+-- view. Returns the end of the registration, or a refusal.
 -- uses: values, context, operation, unit-of-work
 operation.begin()
 

@@ -1,19 +1,20 @@
--- maintain: lost leases come back, old drafts expire, ended jobs beyond their retention go, and old statistics; and leftovers are swept.
--- ARGV: clock, limit. Returns how many were overtaken, expired, pruned, how many results and workers were forgotten, and yes or no for more.
+-- maintain: expires leases and drafts, prunes ended jobs, results and statistics beyond their retention, and removes leftovers.
+-- ARGV: clock, limit. Returns how many leases and drafts expired, how many jobs and results were pruned, how many workers were
+-- deleted, and yes or no for more.
 -- uses: values, context, events, job-writes, lifecycle, operation, queue-settings, queues, record, record-changes
--- uses: retention, statistics-reads, storage, unit-of-work
+-- uses: aggregates, retention, storage, unit-of-work
 -- on demand: lost-leases, removal, unique-keys
 operation.begin()
 
 local limit = tonumber(args[2])
 local budget = limit
 local names = queues.sortedNames()
-local SWEPT = 100 -- of each kind of leftover in one call
+local SWEPT = 100 -- leftovers of each kind in one call
 
 local function remove(members, key)
   local found, count = record.bySeqs(record.seqsOf(members)), 0
   for i = 1, #members do
-    -- One that waited for another of them has failed with it, and is kept as a failed one is.
+    -- A job that waited for a deleted one may have failed meanwhile: then it is kept as a failed job.
     if found[i] and not found[i].isDeleted and STATE[found[i].place] == key:match('^%a+') then
       require('removal').removeWithKey(found[i])
       count = count + 1
@@ -25,7 +26,7 @@ local function remove(members, key)
 end
 
 local function expireDrafts()
-  local old, before = {}, '(' .. text(context.now - K.DRAFT_LIFE_MS)
+  local old, before = {}, '(' .. text(context.now - K.DRAFT_TTL_MS)
   for _, queue in ipairs(names) do
     local members = call('ZRANGEBYSCORE', P .. 'draft:' .. queue, '-inf', before, 'WITHSCORES', 'LIMIT', 0, budget)
     for i = 1, #members, 2 do old[#old + 1] = { members[i], tonumber(members[i + 1]), 'draft:' .. queue } end
@@ -39,7 +40,7 @@ local function expireDrafts()
   return count
 end
 
--- The oldest that make up what is beyond the bytes that are kept.
+-- Returns the oldest members whose bytes exceed what is kept.
 local function tooLarge(key, excess)
   if excess <= 0 then return {} end
   local members, left = call('ZRANGE', P .. key, 0, budget - 1), {}
@@ -52,7 +53,7 @@ local function tooLarge(key, excess)
   return left
 end
 
--- Those that ended too long ago; where there are none, those beyond the number that is kept; then those beyond the bytes.
+-- Returns jobs that ended too long ago; if there are none, those beyond the count; then those beyond the bytes.
 local PLACE = { done = 1, failed = 2, cancelled = 3 }
 local function surplus(queue, state, key)
   local ms, count, bytes = queueSettings.retentionOf(queue, state)
@@ -61,7 +62,7 @@ local function surplus(queue, state, key)
   if #found > 0 then return found end
   local beyond = count and math.min(budget, call('ZCARD', P .. key) - count) or 0
   if beyond > 0 then return call('ZRANGE', P .. key, 0, beyond - 1) end
-  return bytes and tooLarge(key, statisticsReads.kept(queue)[PLACE[state]] - bytes) or {}
+  return bytes and tooLarge(key, aggregates().storage(queue)[PLACE[state]] - bytes) or {}
 end
 
 local function prune(queue)
@@ -70,7 +71,7 @@ local function prune(queue)
     if budget > 0 then
       local key = state .. ':' .. queue
       local removed = remove(surplus(queue, state, key), key)
-      -- Those who waited for them have failed, and may be too many now.
+      -- Dependents may have failed, and exceed the count of failed jobs.
       if context.edges then unitOfWork.flush() end
       budget = budget - removed
       count = count + removed
@@ -79,10 +80,10 @@ local function prune(queue)
   return count
 end
 
--- Results that go before their jobs. Those before the mark have gone; whoever set the clock back has some there.
+-- Prunes results before their jobs. Results before the stored time were pruned, unless the clock went back.
 local function pruneResults(queue)
   local ms, count, bytes = queueSettings.retentionOf(queue, 'results')
-  local sums = (ms or count or bytes) and statisticsReads.kept(queue)
+  local sums = (ms or count or bytes) and aggregates().storage(queue)
   if not sums or sums[4] <= 0 then return 0 end
   local from = number(call('HGET', P .. 'results', queue))
   local taken = 0
@@ -106,7 +107,7 @@ local function forgetWorkers()
   local gone, workers = 0, call('HGETALL', P .. 'workers')
   for i = 1, #workers, 2 do
     local to = workers[i + 1]:match('^[^\31]*\31[^\31]*\31([^\31]*)')
-    if to + K.WORKER_MEMORY_MS <= context.now then
+    if to + K.WORKER_TTL_MS <= context.now then
       write('HDEL', P .. 'j', '@' .. workers[i])
       write('HDEL', P .. 'workers', workers[i])
       gone = gone + 1
@@ -115,22 +116,22 @@ local function forgetWorkers()
   return gone
 end
 
--- What a worker was given last stays while it is registered, and for long enough after it was given.
-local function forgetStranger(worker, address)
+-- Deletes the last claim of an unregistered worker after its time to live.
+local function forgetUnregisteredWorker(worker, address)
   local claim = call('HGET', P .. 'j', '@' .. worker)
   local at = tonumber(claim and claim:match('^[^\30\31]*\30(%d+)')) or 0
   if call('HEXISTS', P .. 'workers', worker) == 1 then at = context.now end
-  if at + K.STRANGER_MEMORY_MS > context.now then
-    write('ZADD', P .. 'expiring', text(at + K.STRANGER_EXPIRY_MS), address)
+  if at + K.UNREGISTERED_WORKER_TTL_MS > context.now then
+    write('ZADD', P .. 'expiring', text(at + K.UNREGISTERED_WORKER_EXPIRY_MS), address)
   else
     write('HDEL', P .. 'j', '@' .. worker)
     write('ZREM', P .. 'expiring', address)
   end
 end
 
--- Keys and records that ended by time a day ago. A queue's settings hold even when their record has expired.
+-- Deletes keys and records that expired a day ago. Settings of a queue apply even if their record has expired.
 local function sweepExpired()
-  local before = text(context.now - K.WORKER_MEMORY_MS)
+  local before = text(context.now - K.WORKER_TTL_MS)
   for _, address in ipairs(call('ZRANGEBYSCORE', P .. 'periods', '-inf', before, 'LIMIT', 0, SWEPT)) do
     if not require('unique-keys').holder(address) then write('HDEL', P .. 'keys', address) end
     write('ZREM', P .. 'periods', address)
@@ -138,7 +139,7 @@ local function sweepExpired()
   for _, address in ipairs(call('ZRANGEBYSCORE', P .. 'expiring', '-inf', before, 'LIMIT', 0, SWEPT)) do
     local kind, key = address:match('^([^\31]*)\31(.*)$')
     if kind == '@' then
-      forgetStranger(key, address)
+      forgetUnregisteredWorker(key, address)
     else
       local stored = call('HGET', P .. 'records:' .. kind, key)
       if kind ~= 'queue' and stored and not record.isUnexpired(stored) then
@@ -150,7 +151,7 @@ local function sweepExpired()
   end
 end
 
--- What left a fifo from its middle stands there until it comes to the head.
+-- Removes jobs that left a fifo from its middle, as soon as they are at the head.
 local function sweepFifo(queue)
   local count = call('SCARD', P .. 'gone:' .. queue)
   if count == 0 then return end
@@ -164,7 +165,7 @@ local function sweepFifo(queue)
   end
 end
 
--- Statistics, and their histograms, that are older than they are kept.
+-- Deletes statistics and histograms beyond their retention.
 local function forgetStatistics(queue)
   local settings, today = queueSettings.settingsOf(queue), math.floor(context.now / 86400000)
   local cells, buckets, home = 'cells:' .. queue, 'buckets:' .. queue, '#' .. queue .. '\31'
@@ -186,14 +187,15 @@ local function forgetStatistics(queue)
   jobWrites.writeMany('ZREM', buckets, stale)
 end
 
-local overtaken, pruned, drafts = 0, 0, 0
+aggregates().aggregate()
+local expired, pruned, drafts = 0, 0, 0
 for _, queue in ipairs(names) do
   local count = budget > 0 and require('lost-leases').expireLeases(queue, budget) or 0
-  overtaken, budget = overtaken + count, budget - count
+  expired, budget = expired + count, budget - count
 end
 if context.closed then
   events.publish()
-  return table.concat({ text(overtaken), '0 0 0 0', budget <= 0 and 'yes' or 'no' }, ' ')
+  return table.concat({ text(expired), '0 0 0 0', budget <= 0 and 'yes' or 'no' }, ' ')
 end
 if budget > 0 then drafts = expireDrafts() end
 if context.edges then unitOfWork.flush() end
@@ -213,4 +215,4 @@ unitOfWork.flush()
 local forgotten = forgetWorkers()
 sweepExpired()
 events.publish()
-return table.concat({ text(overtaken), text(drafts), text(pruned), text(results), text(forgotten), (budget <= 0 or context.stepFrom) and 'yes' or 'no' }, ' ')
+return table.concat({ text(expired), text(drafts), text(pruned), text(results), text(forgotten), (budget <= 0 or context.stepFrom) and 'yes' or 'no' }, ' ')

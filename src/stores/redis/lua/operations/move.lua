@@ -1,5 +1,5 @@
--- move: a waiting job or a draft goes to another queue; a running one only when it is stolen from its holder.
--- ARGV: clock, then for each: id, and \31 queue, with attempt and steal as far as said. Returns the state or a refusal for each.
+-- move: moves waiting jobs and drafts to another queue; running ones only with `steal`.
+-- ARGV: clock, then for each: id, and \31 queue, and optional attempt, steal. Returns the state or a refusal for each.
 -- uses: values, context, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
 -- on demand: parking, turns, unique-keys
 operation.begin()
@@ -13,13 +13,13 @@ local function refusalOf(job, queue, isStolen)
   if holder then return '!key-taken ' .. holder end
 end
 
-return operation.forEach(function(job, said)
+return operation.forEach(function(job, request)
   local refusal
-  job, refusal = operation.target(job, said)
+  job, refusal = operation.target(job, request)
   if refusal then return refusal end
-  local from, queue, isRunning = job.queue, said.queue, job.place == 'r'
+  local from, queue, isRunning = job.queue, request.queue, job.place == 'r'
   if from == queue and not isRunning then return STATE[job.place] end
-  local isStolen = isRunning and said.steal ~= nil
+  local isStolen = isRunning and request.steal ~= nil
   refusal = refusalOf(job, queue, isStolen)
   if refusal then return refusal end
   unitOfWork.touch(job)

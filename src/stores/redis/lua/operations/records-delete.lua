@@ -1,4 +1,4 @@
--- records-delete: ARGV: clock, kind, key, the version it must have or ''. Returns ok or a refusal.
+-- records-delete: deletes a record. ARGV: clock, kind, key, expected version or ''. Returns ok or a refusal.
 -- uses: clock, events, operation, record, record-events, webhook-queues
 -- on demand: limit-changes
 local _, kind, key, ifVersion = unpack(args)

@@ -1,5 +1,5 @@
--- records-put: ARGV: clock, kind, key, value, the version it must have or '', expiry or ''.
--- Returns the new version or a refusal. Versions come from one counter, so that none is ever given twice.
+-- records-put: writes a record. ARGV: clock, kind, key, value, expected version or '', expiry or ''.
+-- Returns the new version or a refusal. Versions come from one counter, so that none is given twice.
 -- uses: values, clock, context, events, operation, record, record-events, webhook-queues
 -- on demand: limit-changes
 local _, kind, key, value, ifVersion, expiresAt = unpack(args)
@@ -12,8 +12,8 @@ if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(version) then return '!ve
 if isLimiting then
   require('limit-changes').settingsChanged(kind, key, known and known:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'), value)
 end
-local isHooked = webhookQueues.hasWebhooks(kind, value)
-if isHooked then webhookQueues.mark(key, true) end
+local hasWebhooks = webhookQueues.hasWebhooks(kind, value)
+if hasWebhooks then webhookQueues.mark(key, true) end
 local address = kind .. '\31' .. key
 version = text(write('HINCRBY', P, 'version', 1))
 if expiresAt ~= '' then write('ZADD', P .. 'expiring', expiresAt, address) end
@@ -21,7 +21,7 @@ write('ZADD', P .. 'names:' .. kind, 0, key)
 write('HSET', P .. 'records:' .. kind, key, table.concat({ version, expiresAt, context.nowText, value }, '\31'))
 if expiresAt == '' then write('ZREM', P .. 'expiring', address) end
 if kind == 'queue' then
-  if not isHooked then webhookQueues.mark(key, false) end
+  if not hasWebhooks then webhookQueues.mark(key, false) end
   recordEvents.emitSettings(key)
 end
 if kind == 'tracked' then recordEvents.emitTracked(key, 'tracked') end

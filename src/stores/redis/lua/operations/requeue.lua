@@ -1,7 +1,7 @@
--- requeue: another life by an operator's word. Budgets start anew, the numbering of attempts does not.
--- ARGV: clock, then for each: id, and \31 attempt, queue, delayMs, steal as far as said. Returns the state or a refusal for each.
+-- requeue: makes jobs wait again. Their budgets of retries start anew, the numbers of their attempts do not.
+-- ARGV: clock, then for each: id, and optional \31 attempt, queue, delayMs, steal. Returns the state or a refusal for each.
 -- uses: values, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: dependencies, lost-leases, parking, turns, unique-keys
+-- on demand: dependencies, key-changes, lost-leases, parking, turns, unique-keys
 operation.begin()
 
 local function refusalOf(job, queue, isFree)
@@ -14,28 +14,28 @@ local function refusalOf(job, queue, isFree)
   if holder then return '!key-taken ' .. holder end
 end
 
-return operation.forEach(function(job, said)
+return operation.forEach(function(job, request)
   local refusal
-  job, refusal = operation.target(job, said)
+  job, refusal = operation.target(job, request)
   if refusal then return refusal end
-  local from, queue = job.queue, said.queue or job.queue
+  local from, queue = job.queue, request.queue or job.queue
   local state = STATE[job.place]
-  if state == 'waiting' and from == queue and not said.steal then return 'waiting' end
-  local isStolen = said.steal and (state == 'waiting' or state == 'running')
+  if state == 'waiting' and from == queue and not request.steal then return 'waiting' end
+  local isStolen = request.steal and (state == 'waiting' or state == 'running')
   refusal = refusalOf(job, queue, isStolen or require('lost-leases').isHeld(job, queueSettings.settingsOf(from)))
   if refusal then return refusal end
   unitOfWork.touch(job)
   if state == 'waiting' then require('parking').unparkBehind(job) end
   local isRunning = state == 'running'
-  local token, wasBad = isRunning and record.leaseOf(job).token or nil, require('dependencies').isUnsuccessful(job)
+  local token, wasUnsuccessful = isRunning and record.leaseOf(job).token or nil, require('dependencies').isUnsuccessful(job)
   if job.place == 'd' then recordChanges.setText(job, 'v', nil) end
   lifecycle.restarted(job)
   indexes.changeQueue(job, queue)
-  recordChanges.setDue(job, number(said.delayMs))
+  recordChanges.setDue(job, number(request.delayMs))
   if isRunning then recordChanges.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
   require('turns').withTurn(job)
   lifecycle.apply(job, 'requeued', { token = token, from = from })
-  if job.fields.dependents then require('dependencies').notifyDependents({ { job = job, wasBad = wasBad } }) end
-  require('unique-keys').takeKey(job)
+  require('dependencies').notifyDependentsOf(job, wasUnsuccessful)
+  require('key-changes').takeKey(job)
   return 'waiting'
 end)

@@ -1,6 +1,6 @@
--- settle: what a worker says of its attempt, heard only under the token of the lease.
--- ARGV: clock, then for each: id, and its kind with \31 token and what belongs to the kind.
--- Returns the state or a refusal for each. What was said before is answered the same again.
+-- settle: applies the outcomes of attempts whose lease the caller holds.
+-- ARGV: clock, then for each: id, and its kind with \31 token and the fields of the kind.
+-- Returns the state or a refusal for each. A repeated settlement gets the same answer again.
 -- uses: values, context, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
 -- on demand: dependencies, find-parents, lost-leases, turns
 operation.begin()
@@ -10,76 +10,74 @@ local ENDING = {
   crash = 'lost', forward = 'forwarded',
 }
 
--- For each kind: changes the job, and answers the event of the history and its note.
+-- Functions by kind: each changes the job and returns the history event and its note.
 local settle = {}
 
-function settle.complete(job, said)
-  if said.data then recordChanges.setRequestText(job, 'd', said.data, said) end
-  if not said.next then
+function settle.complete(job, request)
+  if request.data then recordChanges.setRequestText(job, 'd', request.data, request) end
+  if not request.next then
     lifecycle.ended(job, 'd')
-    recordChanges.setRequestText(job, 'r', said.result, said)
+    recordChanges.setRequestText(job, 'r', request.result, request)
     lifecycle.setFailure(job, nil, nil, nil)
     return 'completed'
   end
   lifecycle.restarted(job)
-  indexes.changeQueue(job, said.next)
-  recordChanges.setDue(job, number(said.delayMs))
+  indexes.changeQueue(job, request.next)
+  recordChanges.setDue(job, number(request.delayMs))
   recordChanges.setText(job, 'v', nil)
   job.fields.interruptions = nil
   require('turns').withTurn(job)
-  return 'advanced', said.next
+  return 'advanced', request.next
 end
 
-function settle.forward(job, said)
+function settle.forward(job, request)
   lifecycle.ended(job, 'd')
-  job.fields.forwardedTo = said.address
+  job.fields.forwardedTo = request.address
   lifecycle.setFailure(job, nil, nil, nil)
-  return 'forwarded', said.address
+  return 'forwarded', request.address
 end
 
-function settle.fail(job, said, kind)
-  local settings, group = queueSettings.settingsOf(job.queue), said.group
+function settle.fail(job, request, kind)
+  local settings, group = queueSettings.settingsOf(job.queue), request.group
   local failures = number(job.fields.failures) + 1
   recordChanges.setNumber(job, 'failures', failures)
-  if failures <= require('lost-leases').retriesOf(job, settings) and not said.final then
+  if failures <= require('lost-leases').retriesOf(job, settings) and not request.final then
     job.place = 'w'
     lifecycle.withoutLease(job)
-    recordChanges.setDue(job, number(said.delayMs))
+    recordChanges.setDue(job, number(request.delayMs))
   else
     lifecycle.ended(job, 'x')
     if kind == 'retry' then group = orNil(settings.exhaustedGroup) or group end
   end
-  lifecycle.setFailure(job, group, said.message, said.detail, said.texts and said.texts.t)
-  return ENDING[kind], said.message
+  lifecycle.setFailure(job, group, request.message, request.detail, request.texts and request.texts.t)
+  return ENDING[kind], request.message
 end
 settle.retry = settle.fail
 
-function settle.resend(job, said)
+function settle.resend(job, request)
   local resends = number(job.fields.resends)
   if resends >= (tonumber(job.fields.maxResends) or queueSettings.settingsOf(job.queue).maxResends) then
     lifecycle.ended(job, 'x')
-    lifecycle.setFailure(job, 'resends', 'hit the limit of resends', said.reason)
+    lifecycle.setFailure(job, 'resends', 'hit the limit of resends', request.reason)
   else
     job.place = 'w'
     lifecycle.withoutLease(job)
     recordChanges.setNumber(job, 'resends', resends + 1)
-    recordChanges.setDue(job, number(said.delayMs))
+    recordChanges.setDue(job, number(request.delayMs))
   end
-  return 'resent', said.reason
+  return 'resent', request.reason
 end
 
-function settle.release(job, said)
+function settle.release(job, request)
   lifecycle.returned(job, context.now, 0)
   recordChanges.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1)
-  return 'released', said.reason
+  return 'released', request.reason
 end
 
-function settle.crash(job, said)
-  require('lost-leases').lost(job, queueSettings.settingsOf(job.queue), said.reason)
-  return 'lost', said.reason
+function settle.crash(job, request)
+  require('lost-leases').lost(job, queueSettings.settingsOf(job.queue), request.reason)
+  return 'lost', request.reason
 end
-
--- ── a word that comes too late ──
 
 local function rowsOf(job)
   local rows = {}
@@ -90,7 +88,7 @@ local function rowsOf(job)
   return rows
 end
 
--- The row that ended the attempt of this token, if it is still known.
+-- Returns the row that ended the attempt of a token, if it is still in the history.
 local function endingOf(rows, token)
   local silent = { [K.EVENT.claimed] = true, [K.EVENT.late] = true, [K.EVENT['cancel-asked']] = true }
   for i = #rows, 1, -1 do
@@ -114,36 +112,36 @@ local function hasRoomForLate(rows, token, note)
   return count < K.MAX_LATE_ROWS
 end
 
--- Said before: answered the same again. Overtaken: refused, but what it wanted to say is kept.
-local function answerLate(job, said, kind)
+-- Answers a settlement without the lease: the same answer for a repeated one; otherwise a refusal, with a row in the history.
+local function answerLate(job, request, kind)
   local rows = rowsOf(job)
-  local ending = endingOf(rows, said.token)
+  local ending = endingOf(rows, request.token)
   if ending and isSameEnding(ending, kind) then return STATE[ending.place] end
-  local result = said.texts and said.texts.r or said.result
-  local note = lifecycle.cutNote(kind .. ': ' .. (result or said.message or said.reason or said.address or ''))
-  if hasRoomForLate(rows, said.token, note) then
+  local result = request.texts and request.texts.r or request.result
+  local note = lifecycle.cutNote(kind .. ': ' .. (result or request.message or request.reason or request.address or ''))
+  if hasRoomForLate(rows, request.token, note) then
     unitOfWork.touch(job)
-    lifecycle.appendRow(job, 'late', said.token, nil, note)
+    lifecycle.appendRow(job, 'late', request.token, nil, note)
   end
   return '!lease-lost'
 end
 
-return operation.forEach(function(job, said, kind)
+return operation.forEach(function(job, request, kind)
   if not job then return '!not-found' end
-  if not record.holds(job, said.token) then return answerLate(job, said, kind) end
+  if not record.holds(job, request.token) then return answerLate(job, request, kind) end
   local hasDependents, parents, refusal = job.fields.dependents, nil, nil
-  if said.dependsOn and not job.fields.cancelAskedAt then parents, refusal = require('find-parents').findParents(job.id, said.dependsOn, job) end
+  if request.dependsOn and not job.fields.cancelAskedAt then parents, refusal = require('find-parents').findParents(job.id, request.dependsOn, job) end
   if refusal then return refusal end
   unitOfWork.touch(job)
   local lease, queue, event, note = job.lease, job.queue, 'cancelled', kind
-  if job.fields.cancelAskedAt then lifecycle.ended(job, 'c') else event, note = settle[kind](job, said, kind) end
+  if job.fields.cancelAskedAt then lifecycle.ended(job, 'c') else event, note = settle[kind](job, request, kind) end
   if parents then
     parents = require('dependencies').withParents(job, parents)
     lifecycle.wait(job)
   end
   lifecycle.apply(job, event, { token = lease.token, by = lease.worker, note = note, from = queue })
   local line = job.followers or {}
-  if hasDependents and not parents then table.insert(line, 1, { job = job, wasBad = false }) end
+  if hasDependents and not parents then table.insert(line, 1, { job = job, wasUnsuccessful = false }) end
   if #line > 0 then require('dependencies').notifyDependents(line) end
   if parents then require('dependencies').waitFor(job, parents) end
   return STATE[job.place]

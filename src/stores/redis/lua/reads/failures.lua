@@ -1,7 +1,7 @@
 -- failures: the groups of failed jobs. ARGV: clock, a queue; without one, all of them.
--- Returns for each group: queue, group, count, first and last end, id of the last member; and then the cells of the
--- statistics that tell its days, as statistics.lua does.
--- uses: clock, context, queue-settings, queues, record, statistics-reads
+-- Returns for each group: queue, group, count, first and last end, id of the last member; and then the cells of
+-- its statistics by day, as statistics.lua returns them.
+-- uses: clock, context, queue-settings, queues, record, aggregates
 clock.readClock()
 local answer, cells, today = {}, {}, math.floor(context.now / 86400000)
 for _, queue in ipairs(#args > 1 and { args[2] } or queues.sortedNames()) do
@@ -14,10 +14,8 @@ for _, queue in ipairs(#args > 1 and { args[2] } or queues.sortedNames()) do
     end
   end
   local kept = today - queueSettings.settingsOf(queue).statsDays + 1
-  for _, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, kept, today)) do
-    local day, name = member:match('^(%d+)\31(g.*)$')
-    local figures = name and call('HGET', P .. 'j', '#' .. queue .. '\31' .. member)
-    if figures then cells[#cells + 1] = table.concat({ queue, day, name, statisticsReads.figures(figures) }, '\31') end
+  for _, cell in ipairs(aggregates().cells(queue, 'g', kept, today)) do
+    cells[#cells + 1] = table.concat({ queue, cell.day, cell.name, aggregates().cellText(cell.words) }, '\31')
   end
 end
 return { table.concat(answer, '\30'), table.concat(cells, '\30') }

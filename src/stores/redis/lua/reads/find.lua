@@ -1,4 +1,4 @@
--- find: jobs by id. ARGV: clock, ids. Returns what record.show says of each that there is.
+-- find: jobs by id. ARGV: clock, ids. Returns each that exists as record.show writes it.
 -- uses: context, record
 local ids, answer = { select(2, unpack(args)) }, {}
 record.load(ids)

@@ -1,6 +1,6 @@
--- list: jobs that fit a query, the newest first. Looks at a bounded number of them.
--- ARGV: clock, \31 queue, state, label, tag, name, worker, parent, child, group, since, before, after as far as said, with limit.
--- Returns the seq to go on from or '', and for each job what record.show says of it.
+-- list: jobs that match a query, the newest first. Scans a bounded number of them.
+-- ARGV: clock, \31 limit, and optional queue, state, label, tag, name, worker, parent, child, group, since, before, after.
+-- Returns the seq to continue from or '', and each job as record.show writes it.
 -- uses: values, clock, context, queue-settings, queues, record
 -- on demand: rates, resources, throttles
 local throttles = require('throttles')
@@ -9,12 +9,11 @@ local rates = require('rates')
 
 clock.readClock()
 
-local MAX_LOOKED, PAGE, SMALL = 5000, 100, 2000
+local MAX_SCANNED, PAGE, SMALL = 5000, 100, 2000
 local want = record.fieldsOf(args[2])
 local limit, below = tonumber(want.limit), tonumber(want.after) or 9007199254740991
 
--- ── the label of a job: core/job/label.ts ──
-
+-- Returns the label of a job (core/job/label.ts).
 local function labelOf(job)
   local place, fields, settings = job.place, job.fields, queueSettings.settingsOf(job.queue)
   if place == 'r' then
@@ -36,7 +35,7 @@ local function hasTag(job, tag)
   return job.fields.tags ~= nil and ('\30' .. job.fields.tags .. '\30'):find('\30' .. tag .. '\30', 1, true) ~= nil
 end
 
--- The seq of a job by its id, as it stands in the keys of its edges.
+-- Returns the seq of a job as it is in the keys of its edges.
 local function hexOf(id)
   record.load({ id })
   return context.jobs[id] and record.hex(context.jobs[id]) or ''
@@ -61,7 +60,7 @@ local function isWanted(job)
     and (not want.label or labelOf(job) == want.label)
 end
 
--- ── where to look: each source answers seqs below a seq, the newest first, nothing when there are no more ──
+-- Sources: each returns a function that returns pages of seqs below a seq, the newest first, and an empty page at the end.
 
 local function newestFirst(seqs)
   table.sort(seqs, function(a, b) return a > b end)
@@ -86,7 +85,7 @@ local function namesOf(queue, state)
   return { state .. ':' .. queue }
 end
 
--- The indexes that hold every job that could fit.
+-- Returns the indexes that hold every job that could match.
 local function narrowNames()
   local names, states = {}, { 'waiting', 'draft', 'running', 'done', 'failed', 'cancelled' }
   if want.state then states = { want.state } elseif want.group or want.worker then states = { 'running' } end
@@ -98,7 +97,7 @@ local function narrowNames()
   return names
 end
 
--- Few enough to sort them all.
+-- Sorts all members of small indexes.
 local function fromNames(names)
   local seqs, known = {}, {}
   for _, key in ipairs(names) do
@@ -119,7 +118,7 @@ local function fromNames(names)
   end
 end
 
--- An index whose scores are seqs.
+-- Reads an index whose scores are seqs.
 local function fromIndex(key)
   local seq = below
   return function()
@@ -130,7 +129,7 @@ local function fromIndex(key)
   end
 end
 
--- Everything there is, piece by piece.
+-- Reads the index by insertion, piece by piece.
 local function fromPieces()
   local piece = math.floor((below - 1) / K.SEQS_PER_PIECE)
   return function()
@@ -157,7 +156,7 @@ local function source()
 end
 
 local function search()
-  local answer, count, looked, nextPage = { '' }, 0, 0, source()
+  local answer, count, scanned, nextPage = { '' }, 0, 0, source()
   while true do
     local seqs = nextPage()
     if #seqs == 0 then return answer end
@@ -166,8 +165,8 @@ local function search()
         record.show(answer, job)
         count = count + 1
       end
-      looked = looked + 1
-      if count == limit or looked >= MAX_LOOKED then
+      scanned = scanned + 1
+      if count == limit or scanned >= MAX_SCANNED then
         answer[1] = text(seqs[i])
         return answer
       end

@@ -1,12 +1,12 @@
--- peek: the waiting jobs of a queue in the order in which they would be claimed now. Writes nothing.
--- ARGV: clock, queue, offset, limit. Returns for each job what record.show says of it.
+-- peek: the waiting jobs of a queue in claim order.
+-- ARGV: clock, queue, offset, limit. Returns each job as record.show writes it.
 -- uses: values, clock, context, queue-settings, record
 clock.readClock()
 
 local queue, offset, limit = args[2], tonumber(args[3]), tonumber(args[4])
-local MAX_SORTED = 5000 -- of those whose time has come but that no claim has taken over to the ready ones
+local MAX_SORTED = 5000 -- due jobs that no claim has moved to the ready index
 
--- Returned work first and longest returned first; then priority, then time, then insertion.
+-- Compares jobs: returned ones first, the longest returned before others; then priority, turn, time, insertion.
 local function claimOrder(a, b)
   local returnedA, returnedB = tonumber(a.fields.returnedAt), tonumber(b.fields.returnedAt)
   local first, second = returnedA or math.huge, returnedB or math.huge
@@ -22,7 +22,7 @@ local function claimOrder(a, b)
   return tonumber(a.seq) < tonumber(b.seq)
 end
 
--- An entry counts only where the record says that its job stands.
+-- Adds the due jobs of members. A member counts only if the record agrees.
 local function collect(found, place, members)
   for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
     if job and job.queue == queue and job.place == place and record.runAtOf(job) <= context.now then found[#found + 1] = job end
@@ -40,7 +40,7 @@ local function page()
   return { unpack(found, offset + 1, offset + limit) }
 end
 
--- The common case: nothing but plain jobs, and none that left from the middle.
+-- Returns the page if the queue has plain jobs only and none left from the middle; nil otherwise.
 local function plainPage()
   if context.isBehind or call('EXISTS', P .. 'ready:' .. queue, P .. 'gone:' .. queue, P .. 'parked:' .. queue) > 0 then return nil end
   local soonest = call('ZRANGE', P .. 'later:' .. queue, 0, 0, 'WITHSCORES')[2]

@@ -1,7 +1,7 @@
--- prunable: what there is of each kind and what is kept of it, from which core/lifecycle/prunable.ts tells what would go.
+-- prunable: what each queue stores of each kind and keeps of it; core/lifecycle/prunable.ts computes what would be pruned.
 -- ARGV: clock, the queues; without any, all of them. Returns for each queue and kind: queue, kind, how many and how many
 -- bytes there are, how many of them are too old, the number and the bytes that are kept or '', and the bytes of the oldest.
--- uses: values, clock, context, queue-settings, queues, record, retention, statistics-reads, storage
+-- uses: values, clock, context, queue-settings, queues, record, retention, aggregates, storage
 clock.readClock()
 
 local answer = {}
@@ -17,8 +17,8 @@ local function ended(queue, state, bytes)
   local count = call('ZCARD', key)
   local old, sizes = ms and call('ZCOUNT', key, '-inf', '(' .. text(context.now - ms)) or 0, {}
   local isBeyond = (mostCount and count > mostCount) or (mostBytes and bytes > mostBytes)
-  -- Where nothing goes, nothing is read.
-  local members = (old > 0 or isBeyond) and call('ZRANGE', key, 0, K.MOST_LOOKED_AT - 1) or {}
+  -- If nothing would be pruned, nothing is read.
+  local members = (old > 0 or isBeyond) and call('ZRANGE', key, 0, K.MAX_PRUNABLE_SCAN - 1) or {}
   for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
     if job then sizes[#sizes + 1] = (storage.storedBytes(job)) end
   end
@@ -28,7 +28,7 @@ end
 local function results(queue, sums)
   local ms, count, bytes = queueSettings.retentionOf(queue, 'results')
   local old, sizes = 0, {}
-  for i, job in ipairs((ms or count or bytes) and retention.jobsWithResult(queue, '-inf', K.MOST_LOOKED_AT) or {}) do
+  for i, job in ipairs((ms or count or bytes) and retention.jobsWithResult(queue, '-inf', K.MAX_PRUNABLE_SCAN) or {}) do
     if ms and tonumber(job.fields.endedAt) < context.now - ms then old = i end
     sizes[i] = select(2, storage.storedBytes(job))
   end
@@ -37,16 +37,13 @@ end
 
 local function statistics(queue)
   local before = math.floor(context.now / 86400000) - queueSettings.settingsOf(queue).statsDays
-  local old, sizes = call('ZCOUNT', P .. 'cells:' .. queue, '-inf', before), {}
-  for i, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, '-inf', before, 'LIMIT', 0, K.MOST_LOOKED_AT)) do
-    sizes[i] = call('HSTRLEN', P .. 'j', '#' .. queue .. '\31' .. member)
-  end
+  local old, sizes = aggregates().oldCells(queue, before, K.MAX_PRUNABLE_SCAN)
   return { count = old, bytes = 9e15, old = old, sizes = sizes }
 end
 
 for _, queue in ipairs(#args > 1 and { select(2, unpack(args)) } or queues.sortedNames()) do
-  local sums = statisticsReads.kept(queue)
-  local drafts = call('ZCOUNT', P .. 'draft:' .. queue, '-inf', '(' .. text(context.now - K.DRAFT_LIFE_MS))
+  local sums = aggregates().storage(queue)
+  local drafts = call('ZCOUNT', P .. 'draft:' .. queue, '-inf', '(' .. text(context.now - K.DRAFT_TTL_MS))
   tell(queue, 'draft', { count = drafts, bytes = 0, old = drafts })
   for i, state in ipairs({ 'done', 'failed', 'cancelled' }) do
     tell(queue, state, ended(queue, state, sums[i]), select(2, queueSettings.retentionOf(queue, state)))

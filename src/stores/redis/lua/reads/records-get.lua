@@ -1,4 +1,4 @@
--- records-get: ARGV: clock, kind, key. Returns the record, if it lives: version, expiry, time of change, value.
+-- records-get: a record. ARGV: clock, kind, key. Returns it unless it has expired: version, expiry, time of change, value.
 -- uses: clock, record
 clock.readClock()
 

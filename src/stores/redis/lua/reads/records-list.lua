@@ -1,5 +1,5 @@
--- records-list: the living records of a kind, in the order of their keys' bytes.
--- ARGV: clock, kind, prefix or '', the key to go on from with = before it or '', limit. Returns key and record of each.
+-- records-list: the unexpired records of a kind, in the byte order of their keys.
+-- ARGV: clock, kind, prefix or '', the key to continue from with = before it or '', limit. Returns key and record of each.
 -- uses: clock, queues, record
 clock.readClock()
 

@@ -1,5 +1,5 @@
--- throttles: those of which somebody holds a slot. ARGV: clock, how many holders are named at the most.
--- Returns for each: address, maximum or '', how many hold one, how many are parked, ids of holders.
+-- throttles: the throttles of which a job holds a slot. ARGV: clock, maximum number of holders to name.
+-- Returns for each: address, maximum or '', how many jobs hold a slot, how many are parked, ids of holders.
 -- uses: values, clock, queues
 -- on demand: throttles
 local throttles = require('throttles')

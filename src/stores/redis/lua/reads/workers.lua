@@ -1,4 +1,4 @@
--- workers: who is registered and what it runs. ARGV: clock.
+-- workers: the registered workers and their jobs. ARGV: clock.
 -- Returns the time, then for each worker: id, its record, and the ids of its jobs.
 -- uses: clock, context, queues, record
 clock.readClock()

@@ -1,11 +1,11 @@
--- clock-step: a backward step of the clock: core/operations/clock-step.ts.
+-- clock-step: follows a backward step of the clock (core/operations/clock-step.ts).
 -- uses: values, context, queues, record, record-changes, unit-of-work
 -- on demand: rates
 
 local rates = require('rates')
 local clockStep = {}
 
--- A delay that was counted from a time which has not come.
+-- Returns the delay of a job if it was counted from a time that lies ahead.
 local function delayAhead(job)
   local delayMs = tonumber(job.fields.delayMs) or (not job.fields.runAt and 0)
   if delayMs and record.runAtOf(job) > context.now + delayMs then return delayMs end
@@ -16,8 +16,7 @@ local function rebase(job, from, delayMs)
   job.fields.delayMs = text(delayMs)
 end
 
--- One that stood among the ready ones may not be due; and who stood for others there may not be, so that all that are
--- parked are looked at anew.
+-- Rebases a waiting job. A ready job may no longer be due, and a parked one may be behind such a job: both are indexed anew.
 local function rebaseJob(job)
   local place, runAt, delayMs = job.place, record.runAtOf(job), delayAhead(job)
   local isMisplaced = place == 'k' or (place == 'w' and runAt > context.now and runAt <= context.high)
@@ -27,7 +26,7 @@ local function rebaseJob(job)
   if place ~= 'b' then job.place = 'w' end
 end
 
--- Running leases start again, and no rate is used up beyond one period.
+-- Restarts the running leases, and limits the rates to one period.
 function clockStep.stepBack()
   for _, job in ipairs(queues.runningJobs()) do
     unitOfWork.touch(job)
@@ -40,9 +39,9 @@ function clockStep.stepBack()
   context.stepFrom, context.stepAfter = context.now, -1
 end
 
--- Jobs by insertion, some pieces of them in each call. When all were seen none stands ready that is not due.
+-- Rebases some pieces of the index by insertion in each call. After the last one, no ready job is not due.
 function clockStep.rebaseSome()
-  local ids, most = {}, K.REBASED_PIECES
+  local ids, most = {}, K.MAX_REBASED_PIECES
   local pieces = call('ZRANGEBYSCORE', P .. 's', '(' .. text(context.stepAfter), '+inf', 'LIMIT', 0, most)
   for i = 1, #pieces do
     local found = call('HGETALL', P .. 's:' .. pieces[i])

@@ -1,4 +1,4 @@
--- dependencies: core/lifecycle/dependencies.ts and core/operations/dependents.ts.
+-- dependencies: jobs that wait for other jobs (core/lifecycle/dependencies.ts, core/operations/dependents.ts).
 -- uses: values, lifecycle, queue-settings, record, record-changes, unit-of-work
 -- on demand: edges
 
@@ -12,11 +12,11 @@ local function closed(child)
   return false, child.place == 'w' and 'unblocked' or nil
 end
 
--- Answers whether the edge stays open, and the event of the child's history with its note, if it is more than a count.
-local function followParent(child, parent, wasBad)
+-- Applies a change of a parent. Returns whether the edge stays open, and an event with its note if more than a count changes.
+local function followParent(child, parent, wasUnsuccessful)
   local rule, isGone = dependencies.ruleOf(child), parent.isDeleted
   local isBad, isEnded = not isGone and dependencies.isUnsuccessful(parent), dependencies.isEnded(child)
-  if wasBad then dependencies.addCounts(child, 0, 0, -1) end
+  if wasUnsuccessful then dependencies.addCounts(child, 0, 0, -1) end
   if not isGone and not isBad then
     if parent.place ~= 'd' then return true end
     return closed(child)
@@ -27,22 +27,24 @@ local function followParent(child, parent, wasBad)
   return isBad, 'failed', dependencies.failedByParent(child, parent)
 end
 
-local function notifyChildren(turn, line)
-  local parent, closed = turn.job, 0
+local function notifyChildren(change, changes)
+  local parent, closed = change.job, 0
   for _, child in ipairs(edges.openChildren(parent)) do
     unitOfWork.touch(child)
-    local isOpen, event, note = followParent(child, parent, turn.wasBad)
+    local isOpen, event, note = followParent(child, parent, change.wasUnsuccessful)
     if not isOpen then
       edges.set('wait:' .. record.hex(parent), record.hex(child), false)
       closed = closed + 1
     end
     if event then lifecycle.apply(child, event, { note = note }) end
-    if event == 'failed' and child.fields.dependents then line[#line + 1] = { job = child, wasBad = false } end
+    if event == 'failed' and child.fields.dependents then changes[#changes + 1] = { job = child, wasUnsuccessful = false } end
   end
-  if closed > 0 and dependencies.isUnsuccessful(parent) and not parent.isDeleted then dependencies.countDependents(parent, -closed) end
+  if closed > 0 and dependencies.isUnsuccessful(parent) and not parent.isDeleted then
+    dependencies.countDependents(parent, -closed)
+  end
 end
 
--- Of a child: how many parents, how many of them are open, how many of those failed or were cancelled.
+-- Returns the counts of a child: its parents, the open ones, and of those the unsuccessful ones.
 function dependencies.countsOf(job)
   local of, open, bad = (job.fields.parents or '0 0 0'):match('^(%d+) (%d+) (%d+)$')
   return tonumber(of), tonumber(open), tonumber(bad)
@@ -83,21 +85,28 @@ function dependencies.failedByParent(child, parent)
   local what = parent.isDeleted and 'was deleted' or parent.place == 'x' and 'failed' or 'was cancelled'
   local message = 'job ' .. parent.id .. ' ' .. what
   lifecycle.ended(child, 'x')
-  lifecycle.setFailure(child, 'dependency', message)
+  lifecycle.setFailure(child, K.DEPENDENCY_GROUP, message)
   return message
 end
 
--- Those who wait for these jobs hear of it, and so on. A line that grows while it is worked off.
-function dependencies.notifyDependents(line)
+-- Notifies the dependents of changed jobs, and theirs. The list grows while it is processed: chains may be long.
+function dependencies.notifyDependents(changes)
   local at = 1
-  while line[at] do
-    local job = line[at].job
-    if job.isDeleted or job.place == 'd' or dependencies.isUnsuccessful(job) ~= line[at].wasBad then notifyChildren(line[at], line) end
+  while changes[at] do
+    local job, wasUnsuccessful = changes[at].job, changes[at].wasUnsuccessful
+    local isAffecting = job.isDeleted or job.place == 'd' or dependencies.isUnsuccessful(job) ~= wasUnsuccessful
+    if isAffecting then notifyChildren(changes[at], changes) end
     at = at + 1
   end
 end
 
--- Counts the parents that are new to a child, or open for it again, and answers them.
+-- Notifies the dependents of one job. `wasUnsuccessful`: whether it had failed or been cancelled before.
+function dependencies.notifyDependentsOf(job, wasUnsuccessful)
+  if not job.fields.dependents then return end
+  dependencies.notifyDependents({ { job = job, wasUnsuccessful = wasUnsuccessful } })
+end
+
+-- Counts the parents that are new to a child, or open for it again, and returns them.
 function dependencies.withParents(child, parents, isNew)
   local rule, made, opened = dependencies.ruleOf(child), {}, {}
   for i = 1, #parents do
@@ -113,7 +122,7 @@ function dependencies.withParents(child, parents, isNew)
   return made
 end
 
--- The edges themselves. A child that goes by the rule fails at once with a parent that has failed.
+-- Adds the edges. With the rule `fail`, a child of an unsuccessful parent fails at once.
 function dependencies.waitFor(child, parents)
   local rule, bad = dependencies.ruleOf(child), nil
   for i = 1, #parents do
@@ -125,10 +134,10 @@ function dependencies.waitFor(child, parents)
   end
   if not bad then return end
   lifecycle.apply(child, 'failed', { note = dependencies.failedByParent(child, bad) })
-  if child.fields.dependents then dependencies.notifyDependents({ { job = child, wasBad = false } }) end
+  dependencies.notifyDependentsOf(child, false)
 end
 
--- Takes these parents from a child; those that are none of its are passed over.
+-- Removes parents from a child; ignores jobs that are not its parents.
 function dependencies.stopWaiting(child, parents)
   for i = 1, #parents do
     local parent = parents[i]
@@ -142,7 +151,7 @@ function dependencies.stopWaiting(child, parents)
   end
 end
 
--- A child that is forgotten lets go of those it waits for.
+-- Removes the edges of a child that is deleted.
 function dependencies.leaveParents(child)
   local hex, _, open = record.hex(child), dependencies.countsOf(child)
   local seqs = edges.members('up:' .. hex)

@@ -1,9 +1,10 @@
--- edges: the stored edges between a job and those that wait for it.
--- uses: context, job-writes, record
+-- edges: the stored edges between a parent and the jobs that wait for it. An edge exists while its child has it in `up:`;
+-- so that is written last when an edge is added and first when it is removed.
+-- uses: context, job-writes, record, unit-of-work
 
 local edges = {}
 
--- The members of a set that enter, with their scores, or those that leave.
+-- Writes the members to add, with their scores, or those to remove.
 local function writeSets(command, isUp)
   for key, members in pairs(context.edges) do
     local list = {}
@@ -15,11 +16,11 @@ local function writeSets(command, isUp)
   end
 end
 
--- What a set of edges will be: a score for a member that enters, false for one that leaves.
+-- Notes a change of a set of edges: a score for a member to add, false for one to remove.
 function edges.set(key, member, score)
-  context.edges = context.edges or {}
-  context.edges[key] = context.edges[key] or {}
-  context.edges[key][member] = score
+  local sets = unitOfWork.pending('edges')
+  sets[key] = sets[key] or {}
+  sets[key][member] = score
 end
 
 function edges.has(key, member)
@@ -28,7 +29,7 @@ function edges.has(key, member)
   return call('ZSCORE', P .. key, member) ~= false
 end
 
--- Open, closed, or nil.
+-- Returns open, closed, or nil without an edge.
 function edges.edgeOf(parent, child)
   local parentHex, childHex = record.hex(parent), record.hex(child)
   if not edges.has('up:' .. childHex, parentHex) then return nil end
@@ -48,7 +49,7 @@ function edges.remove(parentHex, childHex)
   edges.set('up:' .. childHex, parentHex, false)
 end
 
--- The members of a set of edges as this call has left it, as seqs.
+-- Returns the seqs in a set of edges, with the changes of this call.
 function edges.members(key)
   local pending, seqs = context.edges and context.edges[key] or {}, {}
   for _, member in ipairs(call('ZRANGE', P .. key, 0, -1)) do
@@ -61,7 +62,7 @@ function edges.members(key)
   return seqs
 end
 
--- The jobs that wait for this one, by insertion.
+-- Returns the jobs that wait for a job, by insertion.
 function edges.openChildren(parent)
   local children = {}
   for _, job in ipairs(record.bySeqs(edges.members('wait:' .. record.hex(parent)))) do

@@ -1,4 +1,4 @@
--- find-parents: finds the jobs that a job is to wait for, or refuses: core/operations/dependents.ts.
+-- find-parents: finds the parents of a job, or refuses (core/operations/dependents.ts).
 -- uses: values, context, queues, record
 -- on demand: dependencies, edges
 
@@ -7,12 +7,12 @@ local dependencies = require('dependencies')
 local findParents = {}
 
 local function refuseDependency(problem, ids, count)
-  local words = { '!bad-dependency', problem, ('%d'):format(count or #ids) }
-  for i = 1, math.min(K.MAX_NAMED, #ids) do words[#words + 1] = ids[i] end
-  return table.concat(words, ' ')
+  local parts = { '!bad-dependency', problem, ('%d'):format(count or #ids) }
+  for i = 1, math.min(K.MAX_NAMED, #ids) do parts[#parts + 1] = ids[i] end
+  return table.concat(parts, ' ')
 end
 
--- Only a job that others wait for can close a circle, and only with one of those.
+-- Refuses a cycle: only a job with dependents can close one, with one of them as its parent.
 local function cycleProblem(known, parents)
   if not known or not known.fields.dependents then return nil end
   local open, circular, any = {}, {}, false
@@ -29,7 +29,7 @@ local function cycleProblem(known, parents)
   return #circular > 0 and refuseDependency('cycle', circular) or nil
 end
 
--- All that wait for a job, and for those, and so on, the nearest first; nothing when there are more than `most`.
+-- Returns all jobs that wait for a job, directly or not, the nearest first; nil if there are more than `max`.
 function findParents.descendants(job, most, isMeant)
   local line, known, at = { job }, { [job.id] = true }, 1
   while line[at] do
@@ -46,10 +46,10 @@ function findParents.descendants(job, most, isMeant)
   return line
 end
 
--- The jobs that are to be waited for; or nothing, and why they cannot be.
-function findParents.findParents(id, words, known)
+-- Returns the jobs to wait for; or nil and a refusal.
+function findParents.findParents(id, list, known)
   local wanted, seen, missing, crowded, parents = {}, {}, {}, {}, {}
-  for each in (words or ''):gmatch('%S+') do
+  for each in (list or ''):gmatch('%S+') do
     if not seen[each] then wanted[#wanted + 1], seen[each] = each, true end
   end
   if seen[id] then return nil, refuseDependency('itself', { id }) end

@@ -1,9 +1,9 @@
--- lifecycle: core/lifecycle/lifecycle.ts and core/operations/apply.ts.
+-- lifecycle: the transitions of a job (core/lifecycle/lifecycle.ts) and what follows from each (core/operations/apply.ts).
 -- uses: values, context, events, measurements, record, record-changes
--- on demand: coalescing, outbox, slots, unique-keys
+-- on demand: coalescing, key-changes, outbox, slots
 
 return {
-  -- Cuts a note as JavaScript counts: in units of UTF-16, of which a character of four bytes has two.
+  -- Cuts a note to the length that JavaScript counts, in UTF-16 units: a character of four bytes has two.
   cutNote = function(note)
     local MOST = K.MAX_NOTE_LENGTH
     if #note <= MOST then return note end
@@ -18,7 +18,7 @@ return {
     return note
   end,
 
-  -- Appends a row to the history; the first of a job is not stored and never goes.
+  -- Appends a row to the history. The first row of a job is not stored, and never dropped.
   appendRow = function(job, event, token, by, note)
     local fields, place = job.fields, job.place
     local row = '\31+' .. K.EVENT[event] .. (place == 'f' and 'w' or place) .. text(context.now - job.createdAt) .. ' '
@@ -32,28 +32,28 @@ return {
     job.rows, fields.rows = rows, text(count)
   end,
 
-  -- The record is changed: its history, its unique key, the event and its hooks follow.
+  -- Completes a transition: history, statistics, unique key, event, webhooks and coalesced jobs.
   apply = function(job, event, details)
     lifecycle.appendRow(job, event, details.token, details.by, details.note)
     measurements.measure(job, event, details)
-    if job.fields.unique then require('unique-keys').followKey(job, details.from or job.queue) end
+    if job.fields.unique then require('key-changes').followKey(job, details.from or job.queue) end
     events.emit(event, job.queue, STATE[job.place], job.id)
-    job.isNews = true
+    job.isChanged = true
     if job.fields.hooks or context.webhookQueues then require('outbox').addWebhookJobs(job, event) end
-    if job.hadFolded then require('coalescing').followLeader(job, event) end
+    if job.hadCoalesced then require('coalescing').followLeader(job, event) end
   end,
 
   withoutLease = function(job)
     local fields = job.fields
     job.lease, fields.lease = nil, nil
     if fields.slots or fields.counted then require('slots').freeSlots(job) end
-    -- Of those that were folded into it, only one that is done remembers the number.
-    job.hadFolded = fields.folded ~= nil
+    -- Only a done job keeps the number of jobs that were coalesced into it.
+    job.hadCoalesced = fields.folded ~= nil
     if job.place ~= 'd' then fields.folded = nil end
     fields.startedAt, fields.pid, fields.cancelAskedAt, fields.pauseAskedAt = nil, nil, nil, nil
   end,
 
-  -- Whoever waits for it waits no longer once it is done.
+  -- Ends a job. A done job has no dependents that wait.
   ended = function(job, place)
     job.place = place
     lifecycle.withoutLease(job)
@@ -62,14 +62,14 @@ return {
     fields.endedAt, fields.returnedAt, fields.into = context.nowText, nil, nil
   end,
 
-  -- Among those that wait: for a worker or its time, or for other jobs. One that no longer waits for others has come free.
+  -- Makes a job waiting: blocked by other jobs, or not. One that is no longer blocked is free since now.
   wait = function(job)
     local parents, wasBlocked = job.fields.parents, job.place == 'b'
     job.place = (job.fields.into or (parents and not parents:find('^%d+ 0 '))) and 'b' or 'w'
     if wasBlocked and job.place == 'w' then job.fields.freedAt = context.nowText end
   end,
 
-  -- Another time for a job. One that is moved into the past does not wait since then, but since its old time or now.
+  -- Sets another run time. The wait of a job that is moved into the past starts at its old run time or now, not before.
   withRunAt = function(job, runAt)
     local dueAt = math.min(record.runAtOf(job), context.now)
     recordChanges.setRunAt(job, runAt)
@@ -82,7 +82,7 @@ return {
     recordChanges.setText(job, 't', detail, apart)
   end,
 
-  -- Back in the queue, before everything else; `since` puts it in line among the others that came back.
+  -- Returns a job to the front of its queue; `since` orders it among other returned jobs.
   returned = function(job, since, delayMs)
     job.place = 'w'
     lifecycle.withoutLease(job)

@@ -1,4 +1,4 @@
--- lost-leases: attempts whose worker is lost: core/lifecycle/lifecycle.ts and core/operations/lost-leases.ts.
+-- lost-leases: attempts whose worker is lost (core/lifecycle/lifecycle.ts, core/operations/lost-leases.ts).
 -- uses: values, context, lifecycle, queue-settings, record, record-changes, unit-of-work
 -- on demand: dependencies
 
@@ -24,7 +24,7 @@ local function lostAsCrash(job, settings, why)
   lifecycle.setFailure(job, 'crashed', 'its worker was lost ' .. text(crashes) .. ' times', why)
 end
 
--- A lease that ended while the store saw nobody at all gets its whole length again.
+-- Returns whether a lease has expired. One that ended while the store had no calls at all gets its full length again.
 function lostLeases.isExpired(job, settings)
   if job.place ~= 'r' or settings.onLost == 'hold' then return false end
   local lease = record.leaseOf(job)
@@ -40,7 +40,7 @@ function lostLeases.retriesOf(job, settings)
   return tonumber(job.fields.retries) or settings.retries
 end
 
--- What becomes of a job whose attempt is lost.
+-- Returns a job whose attempt is lost to its queue, or fails it.
 function lostLeases.lost(job, settings, why)
   if settings.onLost == 'fail' then
     lifecycle.ended(job, 'x')
@@ -52,7 +52,7 @@ function lostLeases.lost(job, settings, why)
   end
 end
 
--- The attempt's worker is gone: its lease ended, or somebody failed the worker.
+-- Ends an attempt because its lease expired or its worker was failed.
 function lostLeases.endLostAttempt(job, settings, why)
   unitOfWork.touch(job)
   local lease, event = record.leaseOf(job), 'lost'
@@ -63,10 +63,10 @@ function lostLeases.endLostAttempt(job, settings, why)
     lostLeases.lost(job, settings, why)
   end
   lifecycle.apply(job, event, { token = lease.token, by = lease.worker, note = why })
-  if job.fields.dependents then dependencies.notifyDependents({ { job = job, wasBad = false } }) end
+  dependencies.notifyDependentsOf(job, false)
 end
 
--- Ends the attempts of a queue whose lease nobody renewed. Returns how many.
+-- Ends the attempts of a queue whose lease has expired. Returns how many.
 function lostLeases.expireLeases(queue, limit)
   local settings = queueSettings.settingsOf(queue)
   if settings.onLost == 'hold' then return 0 end

@@ -1,4 +1,4 @@
--- limit-changes: what follows when a limit is changed: core/operations/throttles.ts.
+-- limit-changes: unparks jobs after a change of their limits (core/operations/throttles.ts).
 -- uses: values, context, events, queues, unit-of-work
 -- on demand: parking, rates, throttles
 
@@ -7,6 +7,7 @@ local parking = require('parking')
 local rates = require('rates')
 local limitChanges = {}
 
+-- Returns the limits in settings as a text that can be compared, their keys and their rate.
 local function limitsText(value, shared)
   local settings = setmetatable(value and cjson.decode(value) or {}, { __index = shared and cjson.decode(shared) or {} })
   local keys, names = orNil(settings.keys), settings.throttles or {}
@@ -19,8 +20,8 @@ local function settingsIn(key)
   return stored and stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')
 end
 
--- What a queue's jobs were parked for may no longer be so, and what is not limited is forgotten. `old` and `new` are
--- what it says itself and what the global record says.
+-- Unparks the jobs of a queue whose limits change, and deletes the state of limits that no longer exist. `old` and `new`
+-- are pairs: the queue's own settings and the global ones.
 local function queueChanged(queue, old, new)
   local before, after, keys, rate = limitsText(old[1], old[2]), limitsText(new[1], new[2])
   if before ~= after then parking.unpark('parked:' .. queue, math.huge) end
@@ -30,7 +31,7 @@ local function queueChanged(queue, old, new)
   if rate then rates.fitRate(queue, rate) end
 end
 
--- Somebody set the maximum anew: as many go back as there is room.
+-- Unparks as many jobs as the new maximum of a throttle allows.
 local function throttleChanged(name, max)
   local address = 't:' .. name
   local room = max and max - throttles.held(address) or math.huge
@@ -39,8 +40,8 @@ local function throttleChanged(name, max)
   end
 end
 
--- Before a record of this kind is written or deleted; `old` and `new` are its values. What is let in too early, were
--- the record not to follow, is parked again by the next claim.
+-- Runs before a record is written or deleted; `old` and `new` are its values. If the record is not written after all, the
+-- next claim parks the jobs again.
 function limitChanges.settingsChanged(kind, key, old, new)
   if kind == 'queue' and key == '*' then
     for _, queue in ipairs(queues.queueNames()) do

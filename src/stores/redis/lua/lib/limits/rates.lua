@@ -1,4 +1,4 @@
--- rates: the rate limit of a queue: core/limits/rate.ts.
+-- rates: the rate limit of a queue (core/limits/rate.ts).
 -- uses: values, context, queue-settings
 
 local rates = {}
@@ -14,7 +14,7 @@ local function fullAt(queue, rate)
   return math.max(context.now, (clampedRateAt(queue, rate)))
 end
 
--- The queue's rate or the clock is another: the memory of starts reaches no further than one period of the rate.
+-- After a change of the rate or of the clock: limits the stored time to one period of the rate.
 function rates.fitRate(queue, rate)
   local fitted, at = clampedRateAt(queue, rate)
   if fitted ~= at then write('HSET', P .. 'rates', queue, text(fitted)) end
@@ -40,7 +40,7 @@ function rates.rateNextAt(queue, rate)
   return math.max(context.now + 1, math.ceil(fullAt(queue, rate) + rate.ms / rate.count - rate.ms - TOLERANCE_MS))
 end
 
--- How many the queue's own limits let start now. All that was decided before must be written.
+-- Returns how many jobs the queue's own limits allow to start now. Earlier changes of the call must be written.
 function rates.roomIn(queue, settings)
   local most, rate = orNil(settings.maxRunning), orNil(settings.rate)
   local room = most and most - call('ZCARD', P .. 'running:' .. queue) or math.huge

@@ -1,11 +1,11 @@
--- resources: the resources that jobs need and workers have: core/limits/resources.ts.
+-- resources: the resources that jobs need and the capacity of workers (core/limits/resources.ts).
 -- uses: context
 
 local resources = {}
 
-function resources.readResources(words)
+function resources.readResources(encoded)
   local units = {}
-  for unit, count in words:gmatch('([%w_]+)=(%d+)') do units[unit] = tonumber(count) end
+  for unit, count in encoded:gmatch('([%w_]+)=(%d+)') do units[unit] = tonumber(count) end
   return units
 end
 
@@ -20,7 +20,7 @@ function resources.spend(needs, room)
   for unit, count in needs:gmatch('([%w_]+)=(%d+)') do room[unit] = (room[unit] or 0) - count end
 end
 
--- Whether no worker that is there offers what a job needs.
+-- Returns whether a job needs more than any registered worker has.
 function resources.exceedsAllWorkers(job, settings)
   local needs = job.fields.needs or settings.needs
   if needs == '' then return false end

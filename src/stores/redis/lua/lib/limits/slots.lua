@@ -1,4 +1,4 @@
--- slots: the slots of throttles that a running job holds: core/operations/throttles.ts.
+-- slots: the slots of throttles that a running job holds (core/operations/throttles.ts).
 -- uses: context, events, record, unit-of-work
 -- on demand: parking, throttles
 
@@ -11,7 +11,7 @@ function slots.takeSlots(job, addresses)
   job.fields.slots = #addresses > 0 and table.concat(addresses, '\30') or nil
 end
 
--- The lease has ended: its slots go, and whoever waited for them comes back.
+-- Frees the slots of a job whose lease ends, and unparks the jobs that wait for them.
 function slots.freeSlots(job)
   local slots, counted = job.fields.slots, job.fields.counted
   job.fields.slots, job.fields.counted = nil, nil

@@ -1,9 +1,9 @@
--- throttles: the throttles of a job: core/limits/throttle.ts.
+-- throttles: the throttles of a job, and how full they are (core/limits/throttle.ts).
 -- uses: values, context, queue-settings
 
 local throttles = {}
 
--- What a field of the data makes of a key, if anything.
+-- Returns a field of the data as part of a key, or nil.
 local function keyPart(value)
   if type(value) == 'boolean' then return tostring(value) end
   if type(value) == 'number' then
@@ -20,8 +20,8 @@ local function dataOf(job)
   return ((context.longTexts and context.longTexts[address]) or call('HGET', P .. 'big', address) or ''):sub(9)
 end
 
-function throttles.parts(words)
-  return (words ~= '' and words .. '\30' or ''):gmatch('([^\30]*)\30')
+function throttles.parts(encoded)
+  return (encoded ~= '' and encoded .. '\30' or ''):gmatch('([^\30]*)\30')
 end
 
 function throttles.keyIn(job, paths)
@@ -41,7 +41,7 @@ function throttles.keyOf(job, keys)
   return #keys.by > 0 and throttles.keyIn(job, keys.by) or nil
 end
 
--- The addresses of which a job needs a slot each, in their order.
+-- Returns the addresses of the throttles of which a job needs a slot, in order.
 function throttles.throttlesOf(job, settings)
   local found, known, keys = {}, {}, orNil(settings.keys)
   local key = keys and throttles.keyOf(job, keys)
@@ -68,7 +68,7 @@ function throttles.maxOf(address)
   return stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')).max
 end
 
--- With what this call has taken and given back, written or not.
+-- Returns how many slots are held, including what this call has taken and freed.
 function throttles.held(address)
   context.slotCounts[address] = context.slotCounts[address] or call('ZCARD', P .. 'slots:' .. address)
   return context.slotCounts[address]

@@ -1,11 +1,11 @@
--- turns: the turns of keys: core/operations/throttles.ts.
+-- turns: the turns that the keys of a queue take (core/operations/throttles.ts).
 -- uses: values, context, queue-settings, unit-of-work
 -- on demand: throttles
 
 local throttles = require('throttles')
 local turns = {}
 
--- Whoever enters a queue whose keys take turns gets one.
+-- Gives a job that enters a queue with keys its turn.
 function turns.withTurn(job)
   local queue, keys = job.queue, orNil(queueSettings.settingsOf(job.queue).keys)
   job.fields.turn = nil

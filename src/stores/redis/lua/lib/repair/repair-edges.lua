@@ -44,7 +44,7 @@ local function recount(job)
   recordChanges.setNumber(job, 'dependents', call('ZCARD', P .. 'wait:' .. hex))
 end
 
--- The edges of a child that there is not.
+-- Removes the edges of a child that does not exist.
 function repairEdges.removeEdgesOf(hex)
   for _, parent in ipairs(call('ZRANGE', P .. 'up:' .. hex, 0, -1)) do
     write('ZREM', P .. 'wait:' .. parent, hex)
@@ -59,9 +59,13 @@ function repairEdges.repairEdges(lines, found)
     if found[i] and found[i].place == 'd' then write('DEL', P .. 'wait:' .. record.hex(found[i])) end
   end
   for i = 1, #found do
-    local before = found[i] and recordChanges.encode(found[i])
-    if before then recount(found[i]) end
-    if before and recordChanges.encode(found[i]) ~= before then write('HSET', P .. 'j', found[i].id, recordChanges.encode(found[i])) end
+    local job = found[i]
+    local before = job and recordChanges.encode(job)
+    if job then recount(job) end
+    if job and recordChanges.encode(job) ~= before then
+      job.written = recordChanges.encode(job)
+      write('HSET', P .. 'j', job.id, job.written)
+    end
   end
 end
 

@@ -1,24 +1,24 @@
--- repair-log: what a repair must know if a call does not come to its end.
--- uses: values, context
+-- repair-log: what a repair needs to know if a call is cut short.
+-- uses: values, context, unit-of-work
 -- on demand: edges
 
--- What leaves a fifo: for the mender, and from the middle for the set of those that are gone.
+-- Logs a job that leaves a fifo, and notes it for the set of those that left from the middle.
 local function logFifo(lines, job)
-  lines[#lines + 1] = 'fifo:' .. job.wasIn .. '\31' .. job.seq
+  lines[#lines + 1] = 'fifo:' .. job.oldFifo .. '\31' .. job.seq
   if job.isPopped then return end
-  context.leftFifo = context.leftFifo or {}
-  context.leftFifo[job.wasIn] = context.leftFifo[job.wasIn] or {}
-  table.insert(context.leftFifo[job.wasIn], job.seq)
+  local left = unitOfWork.pending('leftFifo')
+  left[job.oldFifo] = left[job.oldFifo] or {}
+  table.insert(left[job.oldFifo], job.seq)
 end
 
 return {
-  -- What a mender must know if this operation does not come to its end: who was touched, and what was to be left.
+  -- Returns the jobs that were touched, and the members that are to be removed.
   text = function()
     local touched, order, seqs, lines = context.touched, context.indexOrder, {}, {}
     for i = 1, #touched do
       local job = touched[i]
       seqs[i] = job.seq
-      if job.wasIn and (job.isDeleted or job.place ~= 'f') then logFifo(lines, job) end
+      if job.oldFifo and (job.isDeleted or job.place ~= 'f') then logFifo(lines, job) end
     end
     if context.newJobs then seqs[#seqs + 1] = text(context.newJobs.first) .. '-' .. text(context.seq) end
     for queue, leftovers in pairs(context.leftovers or {}) do

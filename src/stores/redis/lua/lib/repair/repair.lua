@@ -1,13 +1,15 @@
 -- repair: repairs the indexes after a call that was cut short.
 -- uses: values, context, indexes, job-writes, record, unit-of-work
--- on demand: repair-edges, unique-keys, webhook-order
+-- on demand: key-changes, repair-edges, unique-keys, webhook-order
 
+local keyChanges = require('key-changes')
 local uniqueKeys = require('unique-keys')
 local repairEdges = require('repair-edges')
 local webhookOrder = require('webhook-order')
 local repair = {}
 
--- Hardly ever runs, so it may be slow. Who was touched goes where its record says; what was to be left is left.
+-- Puts each touched job into the indexes that its record demands, and removes the members that were to be removed. It runs
+-- rarely, so it may be slow.
 function repair.repair()
   local living, rightful = {}, {}
 
@@ -16,15 +18,15 @@ function repair.repair()
     unitOfWork.put(key, score, member)
   end
 
-  local function seqsIn(words)
+  local function seqsIn(encoded)
     local seqs = {}
-    for from, to in words:gmatch('(%d+)%-?(%d*)') do
+    for from, to in encoded:gmatch('(%d+)%-?(%d*)') do
       for seq = tonumber(from), tonumber(to) or tonumber(from) do seqs[#seqs + 1] = seq end
     end
     return seqs
   end
 
-  local function mendJob(job)
+  local function repairJob(job)
     local key, member, score = indexes.indexOf(job)
     local side, hex = indexes.sideIndexOf(job), record.hex(job)
     if key then enters(key, score, member) end
@@ -49,14 +51,15 @@ function repair.repair()
     end
     local unique = uniqueKeys.uniqueOf(job)
     if not unique then return end
-    local isFolded = job.place == 'b' and job.fields.into and unique.ends == 'started'
-    if isFolded or uniqueKeys.releasesKey(unique, STATE[job.place]) then
-      uniqueKeys.release(uniqueKeys.keyAddress(unique, job.queue), job.id)
+    local address = uniqueKeys.addressOf(job)
+    local isCoalesced = job.place == 'b' and job.fields.into and unique.ends == 'started'
+    if isCoalesced or uniqueKeys.releasesKey(unique, STATE[job.place]) then
+      keyChanges.release(address, job.id)
     elseif job.place ~= 'p' then
-      uniqueKeys.takeKey(job)
-      -- The last of those in line holds the key.
-      local holder = job.queue == 'hooks' and webhookOrder.openHolder(uniqueKeys.keyAddress(unique, job.queue))
-      if holder and tonumber(holder.seq) < tonumber(job.seq) then webhookOrder.handKeyTo(uniqueKeys.keyAddress(unique, job.queue), job.id) end
+      keyChanges.takeKey(job)
+      -- The last call of a sequence holds the key.
+      local holder = job.queue == K.WEBHOOKS_QUEUE and webhookOrder.openHolder(address)
+      if holder and tonumber(holder.seq) < tonumber(job.seq) then webhookOrder.handKeyTo(address, job.id) end
     end
   end
 
@@ -66,33 +69,31 @@ function repair.repair()
     if not context.jobs[id] then write('HDEL', P .. 'big', 'd' .. id, 'r' .. id, 'v' .. id, 't' .. id) end
   end
 
-  local function mendFifo(queue, seq)
+  local function repairFifo(queue, seq)
     local job = living[tonumber(seq)]
     if not (job and job.place == 'f' and job.queue == queue) then write('LREM', P .. 'fifo:' .. queue, 1, seq) end
     write('SREM', P .. 'gone:' .. queue, seq)
   end
 
-  local function mendKey(address)
+  local function repairKey(address)
     local entry = uniqueKeys.entry(address)
     local id = entry and entry:match('^%S+ (.*)$')
     if not id then return end
     record.load({ id })
     local job = context.jobs[id]
-    local unique = job and uniqueKeys.uniqueOf(job)
-    if not (unique and uniqueKeys.keyAddress(unique, job.queue) == address) then uniqueKeys.set(address, false) end
+    if not job or uniqueKeys.addressOf(job) ~= address then keyChanges.set(address, false) end
   end
 
-  local function mendLine(key, members)
+  local function repairIndex(key, members)
     local queue = key:match('^fifo:(.*)$')
     for member in members:gmatch('\31([^\31]*)') do
       if queue then
-        mendFifo(queue, member)
+        repairFifo(queue, member)
       elseif key == 'keys' then
-        mendKey(member)
+        repairKey(member)
       elseif not key:find('^edge:') and not rightful[key .. '\31' .. member] then
         unitOfWork.drop(key, member)
-        context.maybeEmpty = context.maybeEmpty or {}
-        table.insert(context.maybeEmpty, key)
+        table.insert(unitOfWork.pending('maybeEmpty'), key)
       end
     end
   end
@@ -104,13 +105,13 @@ function repair.repair()
   for i = 1, #seqs do
     if found[i] then
       living[seqs[i]] = found[i]
-      mendJob(found[i])
+      repairJob(found[i])
     elseif ids[i] then
       forget(seqs[i], ids[i])
     end
   end
-  for key, members in lines:gmatch('([^\30\31]+)([^\30]*)') do mendLine(key, members) end
-  if context.uniqueKeys then uniqueKeys.write(context.uniqueKeys) end
+  for key, members in lines:gmatch('([^\30\31]+)([^\30]*)') do repairIndex(key, members) end
+  if context.uniqueKeys then keyChanges.write(context.uniqueKeys) end
   jobWrites.writeIndexes()
   write('HSET', P, 'open', '')
   unitOfWork.reset()

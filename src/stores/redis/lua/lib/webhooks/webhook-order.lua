@@ -1,7 +1,8 @@
--- webhook-order: the order of webhook calls: core/operations/webhook-order.ts.
+-- webhook-order: keeps the webhook calls of a job in order (core/operations/webhook-order.ts).
 -- uses: context, record, unit-of-work
--- on demand: dependencies, edges, unique-keys
+-- on demand: dependencies, edges, key-changes, unique-keys
 
+local keyChanges = require('key-changes')
 local uniqueKeys = require('unique-keys')
 local edges = require('edges')
 local dependencies = require('dependencies')
@@ -9,10 +10,10 @@ local webhookOrder = {}
 
 local function isSameSequence(other, call)
   return other.queue == call.queue and other.fields.unique and not dependencies.isEnded(other)
-    and uniqueKeys.keyAddress(uniqueKeys.uniqueOf(other), other.queue) == uniqueKeys.keyAddress(uniqueKeys.uniqueOf(call), call.queue)
+    and uniqueKeys.addressOf(other) == uniqueKeys.addressOf(call)
 end
 
--- The job that holds a key, and may be waited for.
+-- Returns the holder of a key if it has not ended.
 function webhookOrder.openHolder(address)
   local id = uniqueKeys.holder(address)
   if not id then return nil end
@@ -21,13 +22,13 @@ function webhookOrder.openHolder(address)
   if job and not job.isDeleted and not dependencies.isEnded(job) then return job end
 end
 
--- From whoever holds it.
+-- Gives a key to a job, even if another one holds it.
 function webhookOrder.handKeyTo(address, id)
-  uniqueKeys.note(address)
-  uniqueKeys.set(address, '- ' .. id)
+  keyChanges.note(address)
+  keyChanges.set(address, '- ' .. id)
 end
 
--- The call that this call waits for in its line, if there is one.
+-- Returns the call of the same sequence that this call waits for, if there is one.
 function webhookOrder.precedingCall(call)
   if not call.fields.unique or select(2, dependencies.countsOf(call)) == 0 then return nil end
   local hex = record.hex(call)
@@ -37,7 +38,7 @@ function webhookOrder.precedingCall(call)
   end
 end
 
--- Hands on the place of a call that was cancelled or deleted. `front`: the call that it waited for before that.
+-- Hands over the position of a call that was cancelled or deleted. `front` is the call that it waited for.
 function webhookOrder.handOverPosition(call, front)
   for _, child in ipairs(call.fields.dependents and edges.openChildren(call) or {}) do
     if isSameSequence(child, call) then
@@ -48,7 +49,7 @@ function webhookOrder.handOverPosition(call, front)
       dependencies.waitFor(child, dependencies.withParents(child, { front }))
     end
   end
-  local address = uniqueKeys.keyAddress(uniqueKeys.uniqueOf(call), call.queue)
+  local address = uniqueKeys.addressOf(call)
   if not uniqueKeys.holder(address) then webhookOrder.handKeyTo(address, front.id) end
 end
 

@@ -1,13 +1,13 @@
--- moving-read: all that a store holds, part by part, to be written elsewhere.
+-- migration-read: reads a store part by part, for a migration to another one.
 -- ARGV: clock, part, and what the part needs. Returns:
---   standing    how it stands or '', and the last seq, token and version that were given
+--   standing    its state in a migration or '', and the last seq, token and version
 --   kinds       cursor → the next cursor, and kinds of records
---   records     kind, the key to go on from with = before it or '', limit → key and record of each
---   queues      the name to go on from or '', limit → for each: name, turn served, memory of its rate, turns of keys, and throughput
---   statistics  queue, the day to go on from or -1, limit of days → for each cell: day, letter and name, figures
---   jobs        the seq to go on from, limit, most bytes → the seq to go on from or '', how many, for each what ties it,
---               then what record.show says of each
--- uses: clock, queues, record, statistics-reads
+--   records     kind, the key to continue from with = before it or '', limit → key and record of each
+--   queues      the name to continue from or '', limit → for each: name, turn served, time of its rate, turns of keys, throughput
+--   statistics  queue, the day to continue from or -1, limit of days → for each cell: day, letter and name, figures
+--   jobs        the seq to continue from, limit, most bytes → the seq to continue from or '', how many, the edges and key of each,
+--               then each as record.show writes it
+-- uses: clock, queues, record, aggregates
 -- on demand: unique-keys
 local uniqueKeys = require('unique-keys')
 
@@ -37,13 +37,13 @@ function read.records()
   return answer
 end
 
--- Its throughput over time: letter, page and counts of each page.
+-- Returns the throughput of a queue: letter, page and counts of each page.
 local function seriesOf(queue)
-  local words = {}
+  local parts = {}
   for _, span in ipairs(K.spans()) do
-    for _, page in ipairs(statisticsReads.pages(queue, span, 0, span.slots - 1)) do words[#words + 1] = span.letter .. page end
+    for _, page in ipairs(aggregates().pages(queue, span, 0, span.slots - 1)) do parts[#parts + 1] = span.letter .. page end
   end
-  return table.concat(words, '\30')
+  return table.concat(parts, '\30')
 end
 
 function read.queues()
@@ -63,32 +63,29 @@ function read.queues()
 end
 
 function read.statistics()
-  local answer, key, day = {}, P .. 'cells:' .. first, second
+  local answer, day = {}, second
   for _ = 1, tonumber(third) do
-    day = call('ZRANGEBYSCORE', key, '(' .. day, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    day = aggregates().nextDay(first, day)
     if not day then break end
-    for _, member in ipairs(call('ZRANGEBYSCORE', key, day, day)) do
-      local figures = call('HGET', P .. 'j', '#' .. first .. '\31' .. member)
-      if figures then
-        answer[#answer + 1] = member:match('^[^\31]*')
-        answer[#answer + 1] = member:match('\31(.*)$')
-        answer[#answer + 1] = statisticsReads.figures(figures, true)
-      end
+    for _, cell in ipairs(aggregates().cells(first, nil, day, day)) do
+      answer[#answer + 1] = cell.day
+      answer[#answer + 1] = cell.name
+      answer[#answer + 1] = aggregates().cellText(cell.words, true)
     end
   end
   return answer
 end
 
--- Edges to parents, and whether and until when it holds its unique key.
+-- Returns the edges of a job to its parents, and until when it holds its unique key or ''.
 local function ties(job)
-  local hex, words = record.hex(job), {}
+  local hex, parts = record.hex(job), {}
   for _, parent in ipairs(job.fields.parents and call('ZRANGE', P .. 'up:' .. hex, 0, -1) or {}) do
     local isOpen = call('ZSCORE', P .. 'wait:' .. parent, hex)
-    words[#words + 1] = ('%d'):format(tonumber(parent, 16)) .. (isOpen and '+' or '-')
+    parts[#parts + 1] = ('%d'):format(tonumber(parent, 16)) .. (isOpen and '+' or '-')
   end
   local unique = uniqueKeys.uniqueOf(job)
   local to, id = (unique and uniqueKeys.entry(uniqueKeys.keyAddress(unique, job.queue)) or ''):match('^(%S+) (.*)$')
-  return table.concat(words, ' ') .. '\31' .. (id == job.id and to or '')
+  return table.concat(parts, ' ') .. '\31' .. (id == job.id and to or '')
 end
 
 local function seqsFrom(after, limit)

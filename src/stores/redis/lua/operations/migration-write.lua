@@ -1,12 +1,12 @@
--- moving-write: rows of another store, as they are, with every index that belongs to them.
--- ARGV: clock, the move, how the store is to stand afterwards or '', seq, token and version given there, part, then the rows:
---   records     kind, key, record or '' for one that is gone
---   queues      name, turn served, memory of its rate, turns of keys, throughput: letter and slot, page and counts of each
+-- migration-write: writes rows of another store with their indexes.
+-- ARGV: clock, the migration, state of the store afterwards or '', last seq, token and version there, part, then the rows:
+--   records     kind, key, record or '' for a deleted one
+--   queues      name, turn served, time of its rate, turns of keys, throughput: letter and slot, page and counts of each
 --   statistics  queue, day, letter and name, eleven numbers, buckets with ; before them or ''
---   jobs        id, record, how many texts stand apart, those, edges to parents, until when it holds its key, - or ''
--- Returns ok, or no when the store is not the target of this move.
--- uses: values, context, operation, record, unit-of-work, webhook-queues
--- on demand: edges, unique-keys
+--   jobs        id, record, number of long texts, those, edges to parents, until when it holds its key, - or ''
+-- Returns ok, or no if the store is not the target of this migration.
+-- uses: values, context, operation, record, unit-of-work, webhook-queues, aggregates
+-- on demand: edges, key-changes, unique-keys
 operation.begin()
 
 local _, move, after, seq, token, version, part = unpack(args)
@@ -16,19 +16,19 @@ if known.move ~= move or not isRight or known.state ~= 'moving' then return 'no'
 local put, at = {}, 8
 
 function put.records()
-  local kind, key, words = args[at], args[at + 1], args[at + 2]
-  local address, expiresAt = kind .. '\31' .. key, words:match('^[^\31]*\31([^\31]*)')
+  local kind, key, encoded = args[at], args[at + 1], args[at + 2]
+  local address, expiresAt = kind .. '\31' .. key, encoded:match('^[^\31]*\31([^\31]*)')
   at = at + 3
-  local isHooked = webhookQueues.hasWebhooks(kind, words)
-  if isHooked then webhookQueues.mark(key, true) end
-  if words == '' then
+  local hasWebhooks = webhookQueues.hasWebhooks(kind, encoded)
+  if hasWebhooks then webhookQueues.mark(key, true) end
+  if encoded == '' then
     write('ZREM', P .. 'names:' .. kind, key)
     write('HDEL', P .. 'records:' .. kind, key)
   else
     write('ZADD', P .. 'names:' .. kind, 0, key)
-    write('HSET', P .. 'records:' .. kind, key, words)
+    write('HSET', P .. 'records:' .. kind, key, encoded)
   end
-  if kind == 'queue' and not isHooked then webhookQueues.mark(key, false) end
+  if kind == 'queue' and not hasWebhooks then webhookQueues.mark(key, false) end
   if (expiresAt or '') == '' then
     write('ZREM', P .. 'expiring', address)
   else
@@ -44,9 +44,9 @@ function put.queues()
   if rateAt ~= '0' then write('HSET', P .. 'rates', name, rateAt) end
   for key, given in turns:gmatch('([^\31]*)\31(%d+)\31') do write('ZADD', P .. 'turns:' .. name, given, key) end
   for address, page, counts in series:gmatch('(%a%d+) (%d+) ([^\30]*)') do
-    local words = { struct.pack('>d', tonumber(page)) }
-    for count in counts:gmatch('%d+') do words[#words + 1] = struct.pack('>I4', tonumber(count)) end
-    write('HSET', P .. 'j', '%' .. name .. '\31' .. address, table.concat(words))
+    local parts = { struct.pack('>d', tonumber(page)) }
+    for count in counts:gmatch('%d+') do parts[#parts + 1] = struct.pack('>I4', tonumber(count)) end
+    write('HSET', P .. 'j', '%' .. name .. '\31' .. address, table.concat(parts))
   end
 end
 
@@ -61,7 +61,7 @@ function put.statistics()
   write('HSET', P .. 'j', '#' .. queue .. '\31' .. member, packed .. buckets)
 end
 
--- New jobs stand in the index by insertion before there is a record of them, so that a mender can find them.
+-- Adds a new job to the index by insertion before its record exists, so that a repair finds it.
 local function enter(job)
   local piece = math.floor(job.seq / K.SEQS_PER_PIECE)
   write('HSET', P .. 's:' .. piece, job.seq % K.SEQS_PER_PIECE, job.id)
@@ -71,11 +71,11 @@ local function enter(job)
   return job
 end
 
--- One that an earlier round of the same move wrote.
+-- Overwrites a job that an earlier batch of the same migration wrote.
 local function overwrite(job, new)
   for _, parent in ipairs(call('ZRANGE', P .. 'up:' .. record.hex(job), 0, -1)) do require('edges').remove(parent, record.hex(job)) end
   local unique = require('unique-keys').uniqueOf(job)
-  if unique then require('unique-keys').release(require('unique-keys').keyAddress(unique, job.queue), job.id) end
+  if unique then require('key-changes').release(require('unique-keys').keyAddress(unique, job.queue), job.id) end
   job.place, job.queue, job.fields, job.rows, job.data = new.place, new.queue, new.fields, new.rows, new.data
   return job
 end
@@ -89,14 +89,14 @@ local function tie(job, parents, to)
     require('edges').set('wait:' .. parentHex, hex, mark == '+' and job.seq or false)
   end
   local unique = require('unique-keys').uniqueOf(job)
-  if unique and to ~= '' then require('unique-keys').set(require('unique-keys').keyAddress(unique, job.queue), to .. ' ' .. job.id) end
+  if unique and to ~= '' then require('key-changes').set(require('unique-keys').keyAddress(unique, job.queue), to .. ' ' .. job.id) end
 end
 
 function put.jobs()
-  local id, words = args[at], args[at + 1]
+  local id, encoded = args[at], args[at + 1]
   at = at + 3
-  local new, old = record.parse(id, words), context.jobs[id]
-  if old then unitOfWork.touch(old) end -- before its texts change: it leaves what it was in, with what it took up there
+  local new, old = record.parse(id, encoded), context.jobs[id]
+  if old then unitOfWork.touch(old) end -- before its texts change, since their bytes are subtracted
   context.longTexts = context.longTexts or {}
   for letter in (old and old.fields.apart or ''):gmatch('.') do context.longTexts[letter .. id] = false end
   for letter in (new.fields.apart or ''):gmatch('.') do
@@ -120,6 +120,8 @@ local function loadJobs()
 end
 
 if part == 'jobs' then loadJobs() end
+-- Cells and pages are overwritten, so what was measured before is in them already.
+if part == 'statistics' or part == 'queues' then aggregates().aggregate() end
 context.seq, context.token = math.max(context.seq, tonumber(seq)), math.max(context.token, tonumber(token))
 while args[at] do put[part]() end
 unitOfWork.flush()

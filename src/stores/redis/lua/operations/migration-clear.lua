@@ -1,5 +1,5 @@
--- moving-clear: forgets what a move brings, some keys at a time. ARGV: clock, the move, cursor, kinds of records that stay with
--- a space around each. Returns the next cursor, or no when the store is not the target of this move.
+-- migration-clear: deletes what a migration wrote, some keys at a time. ARGV: clock, the migration, cursor, kinds of records that
+-- stay with a space around each. Returns the next cursor, or no if the store is not the target of this migration.
 local _, move, cursor, staying = unpack(args)
 local known = cjson.decode(call('HGET', P, 'standing') or '{}')
 if known.move ~= move or known.role ~= 'target' or known.state ~= 'moving' then return 'no' end

@@ -1,5 +1,6 @@
--- brakes: which limit alone keeps jobs from being started now. ARGV: clock, ids.
--- Returns for each: '' for none; or queue, running and maximum; or rate and the time; or throttle, held, maximum, address; or needs, and those.
+-- wait-reasons: which limit keeps ready jobs from being claimed now (core/operations/throttles.ts). ARGV: clock, ids.
+-- Returns for each: '' for none; or queue, running and maximum; or rate and the time; or throttle, held, maximum, address; or
+-- needs, and those.
 -- uses: values, clock, context, queue-settings, record
 -- on demand: rates, resources, throttles
 local throttles = require('throttles')
@@ -8,7 +9,7 @@ local rates = require('rates')
 
 clock.readClock()
 
-local function brakeOn(job)
+local function limitReason(job)
   local settings = queueSettings.settingsOf(job.queue)
   local most, rate = orNil(settings.maxRunning), orNil(settings.rate)
   local running = most and call('ZCARD', P .. 'running:' .. job.queue)
@@ -26,6 +27,6 @@ for i = 1, #ids do
   local job = context.jobs[ids[i]]
   local isReady = job and STATE[job.place] == 'waiting' and job.place ~= 'b' and record.runAtOf(job) <= context.now
     and queueSettings.settingsOf(job.queue).state == 'up'
-  answer[i] = isReady and table.concat(brakeOn(job), '\31') or ''
+  answer[i] = isReady and table.concat(limitReason(job), '\31') or ''
 end
 return answer

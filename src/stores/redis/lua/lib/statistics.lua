@@ -1,0 +1,158 @@
+-- statistics: what a call measures, appended to the log of statistics (core/statistics/statistics.ts, restated).
+--
+-- The log is in the hash of the jobs: `+` is the number of pending entries, `+1` and so on are the entries. So one HSET
+-- carries records and entries, and what is counted and what is in the history cannot differ. A call appends one entry per
+-- group of alike jobs (queue, worker, tags); it reads and writes no cell. lib/aggregates.lua adds the entries to the cells.
+--
+-- An entry: queue \31 worker \31 tags \31 time \31 storage \31 waits \31 runs \31 ends { \31 failure group \31 ends }
+--   storage      the five sums of core/statistics/storage.ts, or nothing
+--   waits, runs  nothing; one duration; or count, first, sum and squares of the distances from the first, and `;bucket=count` of each
+--   ends         retries, failures and interruptions, or nothing
+-- An entry without waits, runs and ends concerns the storage alone.
+
+local statistics
+statistics = {
+  SMALL = { 1, 2, 5, 10, 20, 50, 100, 200, 500 },
+  groups = {}, order = {}, latest = false, -- groups of alike jobs by address and in order; the group that was used last
+  storage = {}, storageOrder = {}, -- queue → changes of the five sums; the queues in order
+  pending = nil, -- the number of pending entries as text, or false, if the caller has read it
+
+  -- Returns the group of jobs that are counted together.
+  group = function(queue, worker, tags)
+    local latest = statistics.latest
+    if latest and latest.queue == queue and latest.worker == worker and latest.tags == tags then return latest end
+    local address = queue .. '\31' .. worker .. '\31' .. tags
+    local group = statistics.groups[address]
+    if not group then
+      group = { queue = queue, worker = worker, tags = tags }
+      statistics.groups[address], statistics.order[#statistics.order + 1] = group, group
+    end
+    statistics.latest = group
+    return group
+  end,
+
+  -- What is measured from here on gets entries of its own.
+  part = function()
+    statistics.groups, statistics.latest = {}, false
+  end,
+
+  -- Drops what was measured: it was written, or the fast path declined.
+  clear = function()
+    statistics.groups, statistics.order, statistics.latest = {}, {}, false
+    statistics.storage, statistics.storageOrder, statistics.pending = {}, {}, nil
+  end,
+
+  -- Adds an ended job to the storage of its queue (sign 1) or removes it (-1): core/statistics/storage.ts. `result` is nil without one.
+  store = function(queue, place, bytes, result, sign)
+    local sums = statistics.storage[queue]
+    if not sums then
+      sums = { 0, 0, 0, 0, 0 }
+      statistics.storage[queue], statistics.storageOrder[#statistics.storageOrder + 1] = sums, queue
+    end
+    local at = place == 'd' and 1 or place == 'x' and 2 or 3
+    sums[at] = sums[at] + sign * bytes
+    if result and at == 1 then sums[4], sums[5] = sums[4] + sign, sums[5] + sign * result end
+  end,
+
+  -- core/statistics/histogram.ts
+  bucketOf = function(ms)
+    if ms < 1000 then
+      local SMALL, bucket = statistics.SMALL, 0
+      while bucket < 9 and ms >= SMALL[bucket + 1] do bucket = bucket + 1 end
+      return bucket
+    end
+    if ms < 60000 then return 9 + math.floor(ms / 1000) end
+    if ms < 3600000 then return 68 + math.floor(ms / 60000) end
+    if ms < 86400000 then return 124 + math.floor(ms / 900000) end
+    if ms < 259200000 then return 196 + math.floor(ms / 3600000) end
+    return 265 + math.min(365, math.floor(ms / 86400000))
+  end,
+
+  -- Adds a duration to the waits (w) or runs (r) of a group. Sums are of the distance from the first duration, which is
+  -- small where the durations are alike. Most groups have one duration, which is kept as it is.
+  measure = function(group, letter, ms)
+    if ms < 0 then ms = 0 end
+    local spread, bucketOf = group[letter], statistics.bucketOf
+    if not spread then
+      group[letter] = ms
+      return
+    end
+    if type(spread) == 'number' then
+      spread = { count = 1, first = spread, sum = 0, squares = 0, buckets = { [bucketOf(spread)] = 1 } }
+      group[letter] = spread
+    end
+    local distance, bucket = ms - spread.first, bucketOf(ms)
+    spread.count, spread.sum = spread.count + 1, spread.sum + distance
+    spread.squares = spread.squares + distance * distance
+    spread.buckets[bucket] = (spread.buckets[bucket] or 0) + 1
+  end,
+
+  -- Counts how an attempt ended without success: retries, failures, interruptions; in its failure group too, if there is one.
+  countEnd = function(group, ends, failureGroup)
+    local function add(known)
+      return { known[1] + ends[1], known[2] + ends[2], known[3] + ends[3] }
+    end
+    if ends[1] + ends[2] + ends[3] == 0 then return end
+    group.ends = add(group.ends or { 0, 0, 0 })
+    if not failureGroup then return end
+    local failures = group.failures or { order = {} }
+    group.failures = failures
+    if not failures[failureGroup] then failures.order[#failures.order + 1] = failureGroup end
+    failures[failureGroup] = add(failures[failureGroup] or { 0, 0, 0 })
+  end,
+
+  -- A number as text. %d is several times faster than %.17g.
+  text = function(n)
+    if n % 1 == 0 and n < 1e15 and n > -1e15 then return ('%d'):format(n) end
+    return ('%.17g'):format(n)
+  end,
+
+  spreadText = function(spread)
+    local text = statistics.text
+    if type(spread) == 'number' then return text(spread) end
+    local parts = { text(spread.count) .. ' ' .. text(spread.first) .. ' ' .. text(spread.sum) .. ' ' .. text(spread.squares) }
+    for bucket, count in pairs(spread.buckets) do parts[#parts + 1] = ('%d=%d'):format(bucket, count) end
+    return table.concat(parts, ';')
+  end,
+
+  entryText = function(group, nowText, storage)
+    local spreadText, w, r, ends, failures = statistics.spreadText, group.w, group.r, group.ends, group.failures
+    local entry = group.queue .. '\31' .. group.worker .. '\31' .. group.tags .. '\31' .. nowText .. '\31'
+      .. (storage and table.concat(storage, ' ') or '') .. '\31' .. (w and spreadText(w) or '') .. '\31'
+      .. (r and spreadText(r) or '') .. '\31' .. (ends and table.concat(ends, ' ') or '')
+    for i = 1, failures and #failures.order or 0 do
+      local name = failures.order[i]
+      entry = entry .. '\31' .. name .. '\31' .. table.concat(failures[name], ' ')
+    end
+    return entry
+  end,
+
+  -- Adds the entries of this call to `set`, the fields and values of the HSET that writes its records. Storage is in the first
+  -- entry of its queue. Returns whether there are so many entries now that the caller must aggregate them after that HSET.
+  append = function(set, nowText)
+    local order, storage, storageOrder = statistics.order, statistics.storage, statistics.storageOrder
+    if #order == 0 and #storageOrder == 0 then return false end
+    local pending = statistics.pending
+    if pending == nil then pending = call('HGET', P .. 'j', '+') end
+    local count, n = tonumber(pending or 0), #set
+    local function add(group, sums)
+      count = count + 1
+      set[n + 1], set[n + 2] = '+' .. count, statistics.entryText(group, nowText, sums)
+      n = n + 2
+    end
+    for i = 1, #order do
+      local group = order[i]
+      local sums = storage[group.queue]
+      if sums or group.w or group.r or group.ends then add(group, sums) end
+      storage[group.queue] = nil
+    end
+    for i = 1, #storageOrder do
+      local queue = storageOrder[i]
+      if storage[queue] then add({ queue = queue, worker = '', tags = '' }, storage[queue]) end
+    end
+    set[n + 1], set[n + 2] = '+', count
+    statistics.clear()
+    return count > FASTPATH.MAX_LOG_ENTRIES
+  end,
+}
+
