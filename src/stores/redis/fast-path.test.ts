@@ -1,20 +1,71 @@
-/** The everyday cases of settle and claim (lua/swift.lua) and of add (lua/birth.lua) say and write what the usual way would. */
+/** The fast path (lua/fastpath.lua) answers and writes what the general path would: every answer and every key is compared. */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import type { Job } from '../../core/job/job.ts';
-import type { NewJob, Settlement } from '../../core/ports/job-store.ts';
+import type { Heartbeat, NewJob, Settlement } from '../../core/ports/job-store.ts';
 import { addArguments } from './calls/add-request.ts';
-import { settleArguments } from './calls/requests.ts';
+import { heartbeatArguments, settleArguments } from './calls/requests.ts';
 import { type ScriptName, scriptText } from './calls/scripts.ts';
 import { readHistory } from './encoding/job-history.ts';
 import { fieldsOf, readJobs } from './encoding/job-record.ts';
-import { FIELD } from './encoding/layout.ts';
+import { FIELD, PART } from './encoding/layout.ts';
 
 const START = 1_750_000_000_000;
-const STEPS = 240;
-type Way = 'usual' | 'swift';
+const STEPS = 160;
+const PATHS = ['general', 'fast'] as const;
+type Path = (typeof PATHS)[number];
 type Roll = (sides: number) => number;
+
+/** A kind of work: jobs that are added, settlements and heartbeats of those that run. */
+interface Kind {
+  readonly title: string;
+  /** The least share of all calls that takes the fast path. */
+  readonly share: number;
+  readonly job?: (roll: Roll) => Partial<NewJob>;
+  readonly settlement?: (held: { id: string; token: number }, roll: Roll) => Settlement | undefined;
+  readonly heartbeat?: (roll: Roll) => Omit<Heartbeat, 'id' | 'token'>;
+  readonly isErratic?: true;
+}
+
+const failure = (roll: Roll) => ({
+  group: ['boom', 'bang'][roll(2)] ?? '',
+  message: ['no', '', 'a\x1fb'][roll(3)] ?? '',
+  detail: roll(2) === 0 ? null : 'at line 1',
+});
+const withTags = (roll: Roll): Partial<NewJob> => ({ tags: ['red', 'green', 'red'].slice(0, roll(4)) });
+const withPriority = (roll: Roll): Partial<NewJob> => ({ priority: roll(5) - 2 });
+const withDelay = (roll: Roll): Partial<NewJob> =>
+  roll(4) === 0 ? { runAt: START + roll(STEPS * 400) } : { delayMs: [0, 1, 300, 700, 20_000][roll(5)] ?? 0 };
+const oftenFailing: NonNullable<Kind['settlement']> = (held, roll) =>
+  roll(3) === 0
+    ? undefined
+    : { ...held, kind: roll(2) === 0 ? 'fail' : 'retry', failure: failure(roll), delayMs: [0, 0, 1, 900][roll(4)] ?? 0 };
+const progress: NonNullable<Kind['heartbeat']> = (roll) => ({
+  ...(roll(2) === 0 && { leaseMs: 60_000 + roll(100) }),
+  ...(roll(4) === 0 && { started: { pid: roll(2) === 0 ? null : 7 } }),
+  ...(roll(4) > 0 && { progress: { percent: roll(3) === 0 ? null : roll(101), text: roll(2) === 0 ? null : 'on it' } }),
+  ...(roll(4) === 0 && { checkpoint: `"${roll(9)}"` }),
+});
+const retries = { policy: { retries: 50 } };
+
+const KINDS: readonly Kind[] = [
+  { title: 'plain jobs', share: 0.9 },
+  { title: 'jobs with a priority', share: 0.9, job: withPriority },
+  { title: 'jobs with tags', share: 0.9, job: withTags },
+  { title: 'jobs with a delay', share: 0.9, job: withDelay },
+  { title: 'jobs that fail with a retry', share: 0.9, job: () => retries, settlement: oftenFailing },
+  { title: 'jobs that fail until no retry is left', share: 0.5, job: () => ({ policy: { retries: 1 } }), settlement: oftenFailing },
+  { title: 'jobs with progress', share: 0.9, heartbeat: progress },
+  {
+    title: 'ordinary jobs of all kinds',
+    share: 0.9,
+    job: (roll) => ({ ...[withPriority, withTags, withDelay, () => ({})][roll(4)]?.(roll), ...retries }),
+    settlement: oftenFailing,
+    heartbeat: progress,
+  },
+  { title: 'ordinary jobs among others', share: 0.3, job: anyJob, settlement: anySettlement, heartbeat: progress, isErratic: true },
+];
 
 /** The same sequence of numbers for the same seed. */
 function dice(seed: number): Roll {
@@ -25,16 +76,14 @@ function dice(seed: number): Roll {
   };
 }
 
-/** The script with the everyday case shut off, or with a count of how often it was enough. */
-function textOf(way: Way, name: ScriptName): string {
+/** The script without its fast path, or with a count of how often that was enough. */
+function textOf(path: Path, name: ScriptName): string {
   const text = scriptText(name);
-  const isAdd = name === 'add';
-  if (way === 'usual')
-    return text.replace(isAdd ? '= birth(' : 'swift.run(', (found) => found.replace(/[\w.]+/, '(function() end)'));
-  return text.replace('if said then', `if said then redis.call('INCR', '${isAdd ? 'born' : 'taken'}')`);
+  if (path === 'general') return text.replace(/(local answer(?:, claimed)? =) fastpath\.\w+\([^)]*\)/, '$1 nil');
+  return text.replace('if answer then', `if answer then redis.call('INCR', 'taken')`);
 }
 
-describeWithRedis('the everyday case', () => {
+describeWithRedis('the fast path', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
   const hashes = new Map<string, string>();
@@ -48,21 +97,34 @@ describeWithRedis('the everyday case', () => {
     await server.stop();
   });
 
-  async function run(way: Way, name: ScriptName, args: readonly string[]): Promise<string[]> {
-    const key = `${way} ${name}`;
-    const sha = hashes.get(key) ?? (await client.scriptLoad(textOf(way, name)));
+  async function run(path: Path, name: ScriptName, args: readonly string[]): Promise<string[]> {
+    const key = `${path} ${name}`;
+    const sha = hashes.get(key) ?? (await client.scriptLoad(textOf(path, name)));
     hashes.set(key, sha);
-    const answer: unknown = await client.sendCommand(['EVALSHA', sha, '1', `{${way}}`, ...args]);
+    const answer: unknown = await client.sendCommand(['EVALSHA', sha, '1', `{${path}}`, ...args]);
     return Array.isArray(answer) ? (answer as string[]) : [String(answer)];
   }
 
-  /** Every key of a namespace; records as what they mean, since their fields have no order. */
-  async function everything(way: Way): Promise<unknown> {
-    const keys = ((await client.sendCommand(['KEYS', `{${way}}*`])) as unknown as string[]).sort();
+  /** Runs a call both ways, and returns the answer after it was compared. */
+  async function both(step: string, name: ScriptName, args: readonly string[]): Promise<unknown[]> {
+    const [general = [], fast = []] = await Promise.all(PATHS.map((path) => run(path, name, args)));
+    expect(meaning(fast, name), `${step}, ${name}`).toEqual(meaning(general, name));
+    return meaning(general, name);
+  }
+
+  /** Entries of the log of statistics are added to the cells before, since the paths may do so at different calls. */
+  async function compareKeys(step: string, time: string): Promise<void> {
+    await both(step, 'maintain', [time, '0']);
+    expect(await everything('fast', time), step).toEqual(await everything('general', time));
+  }
+
+  /** Every key of a namespace; records and cells of statistics as what they mean, since their fields have no order. */
+  async function everything(path: Path, time: string): Promise<unknown> {
+    const keys = ((await client.sendCommand(['KEYS', `{${path}}*`])) as unknown as string[]).sort();
     const found = await Promise.all(
-      keys.filter((key) => !key.endsWith('}j')).map(async (key) => [key.slice(way.length + 2), await contents(key)]),
+      keys.filter((key) => !key.endsWith('}j')).map(async (key) => [key.slice(path.length + 2), await contents(key)]),
     );
-    const all = (await client.sendCommand(['HGETALL', `{${way}}j`])) as unknown as string[];
+    const all = (await client.sendCommand(['HGETALL', `{${path}}j`])) as unknown as string[];
     const records = all.flatMap((id, at) => (at % 2 === 0 ? [[id, all[at + 1] ?? ''] as const] : []));
     records.sort(([a], [b]) => (a < b ? -1 : 1));
     const read = records.map(([id, text]) =>
@@ -80,102 +142,89 @@ describeWithRedis('the everyday case', () => {
     return pairs.flatMap((field, at) => (at % 2 === 0 ? [`${field}=${pairs[at + 1]}`] : [])).sort();
   }
 
-  it.each(['guarded', 'caller'])('by a clock that is %s', async (clock) => {
+  const cases = KINDS.flatMap((kind) => (['guarded', 'caller'] as const).map((clock) => ({ ...kind, clock })));
+
+  it.each(cases)('is equal to the general path for $title, by a clock that is $clock', async (kind) => {
     await client.flushAll();
     const roll = dice(11);
-    let running: readonly Job[] = [];
-    let now = START;
+    let [running, now, calls]: [readonly Job[], number, number] = [[], START, 0];
+    const call = async (step: number, name: ScriptName, args: readonly string[]) => {
+      calls += 1;
+      return await both(`step ${step}`, name, [`${kind.clock} ${now}`, ...args]);
+    };
     for (let step = 0; step < STEPS; step += 1) {
-      now += roll(50) === 0 ? -100 : roll(400);
-      const time = `${clock} ${now}`;
-      const added = Array.from({ length: roll(6) }, (_, at) =>
-        someJob(`job-${step - (roll(40) === 0 ? 1 : 0)}-${at}`, roll),
-      );
+      now += kind.isErratic && roll(50) === 0 ? -100 : roll(400);
+      const added = Array.from({ length: roll(6) }, (_, at) => ({ ...aJob(`job-${step}-${at}`, roll), ...kind.job?.(roll) }));
+      if (added.length > 0) await call(step, 'add', addArguments(added));
+      const beats = running.filter(() => kind.heartbeat !== undefined && roll(3) === 0);
+      const heartbeats = beats.map(({ id, lease }) => ({ id, token: lease?.token ?? 0, ...kind.heartbeat?.(roll) }));
+      if (heartbeats.length > 0) await call(step, 'heartbeat', heartbeatArguments(heartbeats));
       const settled = running.slice(0, roll(6));
-      const said = settleArguments(settled.map((job) => someSettlement(job, roll)));
-      const request = ['w', `request-${roll(20) === 0 ? step - 1 : step}`, String(1 + roll(6)), '', 'q', 'other'];
-      const call = someCall(roll, said, request);
-      const answers = await Promise.all(
-        (['usual', 'swift'] as const).map(async (way) => {
-          const born = added.length > 0 ? await run(way, 'add', [time, ...addArguments(added)]) : [];
-          return { born, said: await run(way, call.name, [time, ...call.args]) };
-        }),
-      );
-      const [usual = [], swift = []] = answers.map(({ said }) => meaning(said, call.name));
-      expect(swift, `step ${step}, ${call.name}`).toEqual(usual);
-      expect(answers[1]?.born, `step ${step}, add`).toEqual(answers[0]?.born);
-      if (call.name !== 'claim') running = running.slice(settled.length);
-      if (call.name !== 'settle') running = [...running, ...(usual.at(-1) as Job[])];
-      if (step % 40 === 0 || step === STEPS - 1) expect(await everything('swift')).toEqual(await everything('usual'));
+      const outcomes = settleArguments(settled.map((job) => settlementOf(job, kind, roll)));
+      const request = ['w', `request-${kind.isErratic && roll(20) === 0 ? step - 1 : step}`, String(1 + roll(6)), '', 'q', 'other'];
+      const next = someCall(roll, outcomes, request);
+      const answer = await call(step, next.name, next.args);
+      if (next.name !== 'claim') running = running.slice(settled.length);
+      if (next.name !== 'settle') running = [...running, ...(answer.at(-1) as Job[])];
+      if (step % 20 === 0 || step === STEPS - 1) await compareKeys(`step ${step}`, `${kind.clock} ${now}`);
     }
-    for (const count of ['taken', 'born']) {
-      const times = Number(await client.get(count));
-      expect(times).toBeGreaterThan(STEPS / 3);
-      expect(times).toBeLessThan(STEPS);
-    }
-  });
-
-  it.each([
-    { priority: 5 },
-    { priority: 0, retries: 2 },
-    { state: 'down' },
-    { state: 'paused' },
-    { keys: { by: ['n'], limit: 1 } },
-    { coalesce: { by: ['n'] } },
-  ])('an add goes by what its queue has set: %j', async (settings) => {
-    await client.flushAll();
-    const words = await Promise.all(
-      (['usual', 'swift'] as const).map(async (way) => {
-        const add = (id: string) =>
-          run(way, 'add', [`guarded ${START}`, ...addArguments([{ id, queue: 'q', data: '{"n":1}' }])]);
-        await add('before');
-        await run(way, 'records-put', [`guarded ${START}`, 'queue', 'q', JSON.stringify(settings), '', '']);
-        return [await add('a'), await add('b')];
-      }),
-    );
-    expect(words[1]).toEqual(words[0]);
-    expect(await everything('swift')).toEqual(await everything('usual'));
+    const taken = Number(await client.get('taken'));
+    expect(taken / calls).toBeGreaterThan(kind.share);
+    if (kind.isErratic) expect(taken).toBeLessThan(calls);
   });
 });
 
-function someCall(roll: Roll, said: string[], request: string[]): { name: ScriptName; args: string[] } {
-  if (said.length === 0 || roll(4) === 0) return { name: 'claim', args: request };
-  if (roll(4) === 0) return { name: 'settle', args: said };
-  return { name: 'settle-claim', args: [String(said.length), ...said, ...request] };
+const aJob = (id: string, roll: Roll): NewJob => ({ id, queue: roll(5) === 0 ? 'other' : 'q', data: `{"n":${roll(10)}}` });
+
+function settlementOf(job: Job, { settlement }: Kind, roll: Roll): Settlement {
+  const held = { id: job.id, token: job.lease?.token ?? 0 };
+  return settlement?.(held, roll) ?? { ...held, kind: 'complete', ...(roll(2) === 0 && { result: '{"a":1}' }) };
 }
 
-/** The answer with its jobs read; the last part is always what was claimed. */
+function someCall(roll: Roll, outcomes: string[], request: string[]): { name: ScriptName; args: string[] } {
+  if (outcomes.length === 0 || roll(4) === 0) return { name: 'claim', args: request };
+  if (roll(4) === 0) return { name: 'settle', args: outcomes };
+  return { name: 'settle-claim', args: [String(outcomes.length), ...outcomes, ...request] };
+}
+
+/** The answer with its jobs read; for claims the last part is what was claimed. */
 function meaning(answer: readonly string[], name: ScriptName): unknown[] {
-  if (name === 'settle') return [...answer];
+  if (name !== 'claim' && name !== 'settle-claim') return [...answer];
   const from = name === 'claim' ? 2 : 3;
   return [...answer.slice(0, from), readJobs(answer, from)];
 }
 
-/** Mostly plain. */
-function someJob(id: string, roll: Roll): NewJob {
-  const kinds: Partial<NewJob>[] = [
-    { name: 'named', policy: { retries: 2 } },
-    { queue: 'other' },
-    { priority: roll(3) - 1 },
-    { delayMs: 500 },
+/** Cells without the order of their buckets, and with figures as precise as sums in another order are. */
+const cellsOf = (answer: readonly string[]): string[][] =>
+  answer
+    .join('')
+    .split(PART)
+    .map((cell) => cell.split(/[ ;]/).map((figure) => (/^[\d.]+$/.test(figure) ? Number(figure).toPrecision(9) : figure)).sort());
+
+/** Ordinary jobs, and now and then one that is not. */
+function anyJob(roll: Roll): Partial<NewJob> {
+  const others: Partial<NewJob>[] = [
     { data: JSON.stringify('x'.repeat(2_000)) },
-    { tags: ['red'] },
-    { unique: { key: id, scope: 'queue', until: 'ended', periodMs: 0 } },
+    { id: 'one-of-them' },
+    { unique: { key: `key-${roll(9)}`, scope: 'queue', until: 'ended', periodMs: 0 } },
+    { policy: { throttles: ['t'] } },
+    { draft: true },
   ];
-  const special = roll(100) < kinds.length ? kinds[roll(roll(4) === 0 ? kinds.length : 2)] : {};
-  return { id, queue: 'q', data: `{"n":${roll(10)}}`, ...special };
+  const ordinary = [withPriority, withTags, withDelay, () => ({ name: 'named', policy: { retries: 2 } }), () => ({})];
+  return roll(25) === 0 ? (others[roll(others.length)] ?? {}) : (ordinary[roll(ordinary.length)]?.(roll) ?? {});
 }
 
-/** Mostly complete; now and then under a token that is not the job's. */
-function someSettlement({ id, lease }: Job, roll: Roll): Settlement {
-  const held = { id, token: (lease?.token ?? 0) - (roll(40) === 0 ? 1 : 0) };
-  const failure = { group: 'boom', message: 'no', detail: null };
+/** Mostly complete; now and then with a token that is not the job's. */
+function anySettlement(job: { id: string; token: number }, roll: Roll): Settlement | undefined {
+  const held = { ...job, token: job.token - (roll(40) === 0 ? 1 : 0) };
   const others: Settlement[] = [
+    { ...held, kind: 'complete' },
     { ...held, kind: 'complete', next: { queue: 'other', delayMs: 0 } },
-    { ...held, kind: 'fail', failure, delayMs: 500 },
+    { ...held, kind: 'fail', failure: failure(roll), delayMs: 500, final: true },
+    { ...held, kind: 'fail', failure: { ...failure(roll), detail: 'z'.repeat(2_000) }, delayMs: 0 },
+    { ...held, kind: 'fail', failure: { ...failure(roll), message: 'm'.repeat(900) }, delayMs: 0 },
     { ...held, kind: 'release', reason: 'drain' },
     { ...held, kind: 'complete', result: JSON.stringify('y'.repeat(2_000)) },
   ];
-  const other = roll(40) === 0 ? others[roll(others.length)] : undefined;
-  return other ?? { ...held, kind: 'complete', ...(roll(2) === 0 && { result: '{"a":1}' }) };
+  return roll(12) === 0 ? others[roll(others.length)] : oftenFailing(held, roll);
 }

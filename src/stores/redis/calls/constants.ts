@@ -64,8 +64,11 @@ const LUA_SPANS = SPAN_NAMES.map((span) => {
   return { letter: SPAN_LETTERS[span], ms, cells, slots };
 });
 
-/** Jobs of one call that an everyday case takes; and seqs in one piece of the index by insertion. */
-const SHORT_WAY = { MOST: 1_000, PIECE: 64 };
+const MAX_ARGUMENTS = 4_000;
+/** Jobs that one claim moves to the ready index. */
+const MAX_PROMOTED = 5_000;
+/** Seqs in one piece of the index by insertion. */
+const SEQS_PER_PIECE = 64;
 
 const VALUES = {
   EVENT: EVENT_LETTERS,
@@ -76,7 +79,8 @@ const VALUES = {
   MAX_NOTE_LENGTH,
   MAX_EXPIRED,
   MAX_PARKED,
-  MAX_REBASED_PIECES: Math.ceil(MAX_REBASED / SHORT_WAY.PIECE),
+  MAX_PROMOTED,
+  MAX_REBASED_PIECES: Math.ceil(MAX_REBASED / SEQS_PER_PIECE),
   MAX_COALESCED,
   PATIENCE_MS,
   NEEDS_ROTATION_MS,
@@ -96,8 +100,8 @@ const VALUES = {
   WEBHOOKS_QUEUE,
   WEBHOOK_ID_PREFIX,
   DEPENDENCY_GROUP,
-  SEQS_PER_PIECE: SHORT_WAY.PIECE,
-  MAX_ARGUMENTS: 4_000,
+  SEQS_PER_PIECE,
+  MAX_ARGUMENTS,
 };
 
 /** Made when they are needed: the text runs in every call. */
@@ -119,12 +123,29 @@ export function constantsText(text: string): string {
   ].join('');
 }
 
-/** The few that lua/lib/statistics.lua and the everyday cases need, which come before the others are made. */
-export function everydayText(): string {
-  const { state, priority, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
-  const settings = { state, priority, leaseMs, onLost, lostGraceMs };
-  const values = { ...settings, ...SHORT_WAY, GAP_MS, MAX_HISTORY, MAX_CELLS, MAX_LOG_ENTRIES, SPANS: LUA_SPANS };
-  return `local EVERYDAY = ${luaLiteral(values)}\n`;
+/** Of the fast path and of the statistics. `MAX_JOBS`: of one call. `MAX_TIME`: eleven hexadecimal digits hold it. */
+const FAST_PATH_VALUES = {
+  MAX_JOBS: 1_000,
+  MAX_TIME: 1e13,
+  GAP_MS,
+  MAX_HISTORY,
+  MAX_NOTE_LENGTH,
+  MAX_CELLS,
+  MAX_LOG_ENTRIES,
+  MAX_ARGUMENTS,
+  MAX_PROMOTED,
+  SEQS_PER_PIECE,
+  SPANS: LUA_SPANS,
+};
+
+/** Returns the constants that a text uses as `FASTPATH.NAME`, and defaults of the settings that the fast path knows. */
+export function fastPathConstants(text: string): string {
+  const { state, priority, leaseMs, retries, onLost, lostGraceMs } = DEFAULT_SETTINGS;
+  const { claimed, completed, failed, retried } = EVENT_LETTERS;
+  const values = { ...FAST_PATH_VALUES, EVENT: { claimed, completed, failed, retried } };
+  const used = Object.entries(values).filter(([name]) => text.includes(`FASTPATH.${name}`));
+  const settings = { state, priority, leaseMs, retries, onLost, lostGraceMs };
+  return `local FASTPATH = ${luaLiteral({ ...settings, ...Object.fromEntries(used) })}\n`;
 }
 
 /** Returns a value as Lua. An entry that is null is left out, which is the same as nil. */

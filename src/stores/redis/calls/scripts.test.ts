@@ -55,10 +55,7 @@ function usedIn(text: string): readonly string[] {
 }
 
 const checked = luaPaths().filter(
-  (path) =>
-    !/^lib\/(?:swift|birth|everyday|statistics|statistics-log|aggregates|aggregate-log|histogram|values)\.lua$/.test(
-      path,
-    ),
+  (path) => !/^lib\/(?:statistics|statistics-log|aggregates|aggregate-log|histogram|values)\.lua$/.test(path),
 );
 
 test.each(checked)('%s names the modules that it uses, and no others', (path) => {

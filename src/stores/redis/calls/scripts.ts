@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
-import { constantsText, everydayText } from './constants.ts';
+import { constantsText, fastPathConstants } from './constants.ts';
 import { luaText, Modules, modulesText, moduleText, withoutComments } from './lua-files.ts';
 
 export const CHANGING_SCRIPTS = [
@@ -61,19 +61,17 @@ export interface Script {
   readonly isRead: boolean;
 }
 
-/** The fast paths, which run before any other module is set up (lua/lib/swift.lua, birth.lua). */
-const FAST_PATHS: Partial<Record<ScriptName, { readonly module: string; readonly call: string }>> = {
-  add: { module: 'birth', call: 'local said = birth() if said then return said end\n' },
-  settle: { module: 'swift', call: 'local said = swift.run(2, #args) if said then return said end\n' },
-  claim: { module: 'swift', call: 'local said, claimed = swift.run(2, 1, 2) if said then return claimed end\n' },
-  'settle-claim': {
-    module: 'swift',
-    call: [
-      'local count = tonumber(args[2])',
-      'local said, claimed = swift.run(3, 2 + count, 3 + count)',
-      'if said then table.insert(claimed, 1, said) return claimed end\n',
-    ].join('\n'),
-  },
+/** How an operation tries the fast path (lua/lib/fastpath.lua), before the modules of the general path are set up. */
+const FAST_PATHS: Partial<Record<ScriptName, string>> = {
+  add: 'local answer = fastpath.add() if answer then return answer end\n',
+  heartbeat: 'local answer = fastpath.heartbeat() if answer then return answer end\n',
+  settle: 'local answer = fastpath.run(2, #args) if answer then return answer end\n',
+  claim: 'local answer, claimed = fastpath.run(2, 1, 2) if answer then return claimed end\n',
+  'settle-claim': [
+    'local count = tonumber(args[2])',
+    'local answer, claimed = fastpath.run(3, 2 + count, 3 + count)',
+    'if answer then table.insert(claimed, 1, answer) return claimed end\n',
+  ].join('\n'),
 };
 
 const REFUSED_WHILE_CLOSED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
@@ -83,12 +81,12 @@ export function scriptText(name: ScriptName): string {
   const operation = operationText(name);
   const modules = new Modules().add(operation);
   const fastPath = FAST_PATHS[name];
-  const first = fastPath === undefined ? [] : [...new Modules().add(`-- uses: ${fastPath.module}`).used];
-  const used = [...modules.used].filter((each) => !first.includes(each));
+  const first = new Modules().add(fastPath === undefined ? '' : '-- uses: fastpath');
+  const used = [...modules.used].filter((each) => !first.used.has(each));
   const rest = `${modulesText(used, [...modules.onDemand])}${operation}`;
-  const before = `${modulesText(first, [])}${fastPath?.call ?? ''}`;
-  const everyday = `${before}${rest}`.includes('EVERYDAY.') ? everydayText() : '';
-  return withoutComments(`${moduleText('base')}${everyday}${before}${constantsText(rest)}${rest}`);
+  const before = `${modulesText([...first.used], [...first.onDemand])}${fastPath ?? ''}`;
+  const constants = `${before}${rest}`.includes('FASTPATH.') ? fastPathConstants(`${before}${rest}`) : '';
+  return withoutComments(`${moduleText('base')}${constants}${before}${constantsText(rest)}${rest}`);
 }
 
 /** Returns the text of an operation. A worker settles and claims in one call, so that is one script. */

@@ -15,7 +15,7 @@
 local aggregatesOfCall
 local function aggregates()
   if aggregatesOfCall then return aggregatesOfCall end
-  local log, MAX_CELLS, SPANS, BATCH = openLog(), EVERYDAY.MAX_CELLS, EVERYDAY.SPANS, 1000
+  local log, MAX_CELLS, SPANS, BATCH = openLog(), FASTPATH.MAX_CELLS, FASTPATH.SPANS, 1000
 
   -- ── cells ──
 

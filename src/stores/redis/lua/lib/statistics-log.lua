@@ -9,7 +9,7 @@
 -- uses: histogram
 
 local function openLog()
-  local DAY_MS, MINUTE_MS, BATCH = 86400000, EVERYDAY.SPANS[1].ms, 1000
+  local DAY_MS, MINUTE_MS, BATCH = 86400000, FASTPATH.SPANS[1].ms, 1000
   local known -- the pending entries that were read last: their count, texts and sum
 
   local function fieldNames(from, to)

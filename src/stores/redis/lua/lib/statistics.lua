@@ -31,6 +31,11 @@ statistics = {
     return group
   end,
 
+  -- What is measured from here on gets entries of its own.
+  part = function()
+    statistics.groups, statistics.latest = {}, false
+  end,
+
   -- Drops what was measured: it was written, or the fast path declined.
   clear = function()
     statistics.groups, statistics.order, statistics.latest = {}, {}, false
@@ -133,7 +138,7 @@ statistics = {
     end
     set[n + 1], set[n + 2] = '+', count
     statistics.clear()
-    return count > EVERYDAY.MAX_LOG_ENTRIES
+    return count > FASTPATH.MAX_LOG_ENTRIES
   end,
 }
 

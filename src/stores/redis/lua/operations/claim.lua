@@ -16,7 +16,7 @@ local whole, free = nil, nil -- resources, read when a job needs some
 local taken, parked = {}, 0
 local last = call('HGET', P .. 'j', '@' .. worker)
 local lastEnd = last and (last:find('\30\30', 1, true) or 0) - 1 -- the end of the latest request
-local MAX = { promoted = 5000, page = 1000, dropped = 10000 }
+local MAX = { page = 1000, dropped = 10000 }
 
 -- Stores the claim in the same write as the records, so that a repeated request finds all of it or nothing. A worker without a
 -- stored claim may be unregistered: then maintenance deletes its claim after a time.
@@ -35,7 +35,7 @@ end
 -- Moves due jobs to the ready index.
 local function promote(queue)
   local key = 'later:' .. queue
-  local due = call('ZRANGEBYSCORE', P .. key, '-inf', context.nowText, 'LIMIT', 0, MAX.promoted)
+  local due = call('ZRANGEBYSCORE', P .. key, '-inf', context.nowText, 'LIMIT', 0, K.MAX_PROMOTED)
   local found = record.bySeqs(record.seqsOf(due))
   for i = 1, #due do
     if found[i] and found[i].place == 'w' then unitOfWork.touch(found[i]) else unitOfWork.drop(key, due[i]) end

@@ -1,0 +1,358 @@
+-- fastpath: add, claim, heartbeat and settle for ordinary jobs, before the library of the general path is set up, which
+-- takes longer than all of this. A job is ordinary with a name, retries, a priority, tags or a delay; an attempt outcome
+-- when it completes the job or fails with a retry; a heartbeat also with progress, a start or a checkpoint.
+-- The clock is in order, no lease of the queue has expired, and the queue has no limits, keys, resources or webhooks.
+--
+-- Answers and keys are those of the general path (fast-path.test.ts compares them all).
+--
+-- Invariant: everything is decided before the first write (batch.flush). A function that meets anything else returns
+-- nil or false; then nothing was written, and the operation takes the general path.
+-- uses: batch, statistics
+-- on demand: waiting-line
+
+-- Names of fields that stay as they are and decide nothing here. A job with any other field takes the general path.
+local ADDED = ' name policy retries maxResends onDependencyFailed tags '
+local KEPT = ADDED .. 'parents priority runAt delayMs freedAt failures crashes resends interruptions checkpoint '
+local ENDED = ' group message detail startedAt pid ' -- go with the attempt or with the failure before it
+
+return {
+  -- ── add: new jobs in queues that are registered. ARGV and answer as in add.lua ──
+
+  add = function()
+    local fifos = {}
+    batch.fifos = fifos
+
+    -- What the jobs of a run share: the queue, the text between seq and data, and where they wait.
+    local function sharedBy(name, fields)
+      local queue, null, now, numberIn = fifos[name] or { name = name, settings = false }, cjson.null, batch.now, batch.numberIn
+      local isKnown, settings = queue.settings or call('ZSCORE', P .. 'queues', name), batch.settings(queue)
+      fifos[name] = queue
+      if not isKnown or settings.state == 'down' or settings.state == 'deleted' or (settings.keys or null) ~= null
+        or (settings.coalesce or null) ~= null then return nil end
+      local kept, priority, time = fields, settings.priority, now
+      if fields ~= '' then
+        local runAt, delayMs = numberIn(fields, 'runAt'), numberIn(fields, 'delayMs') or 0
+        kept, priority = batch.keep(fields, ADDED, ' priority runAt delayMs '), numberIn(fields, 'priority') or priority
+        time = runAt or now + delayMs
+        if not kept or priority % 1 ~= 0 or time % 1 ~= 0 or time < 0 or time > FASTPATH.MAX_TIME then return nil end
+        if delayMs > 0 and not runAt then kept = kept .. ('\31delayMs=%d'):format(delayMs) end
+        if time ~= now then kept = kept .. ('\31runAt=%d'):format(time) end
+      end
+      if priority ~= 0 then kept = kept .. ('\31priority=%d'):format(priority) end
+      return {
+        queue = queue, text = ' ' .. batch.nowText .. ' ' .. name .. kept, tags = fields:match('\31tags=([^\31]*)'),
+        place = (priority ~= 0 or time ~= now) and 'w' or 'f', priority = priority, time = time,
+      }
+    end
+
+    local function tagWith(tags, seq, hex)
+      for tag in (tags .. '\30'):gmatch('([^\30]*)\30') do
+        batch.enter('tag:' .. tag, seq, hex)
+        batch.enter('tags', 0, tag)
+      end
+    end
+
+    -- A new job stands in the index by insertion before it has a record, so that a repair finds it.
+    local function addRun(run)
+      local queue, place, tags, text, pieces, PIECE = run.queue, run.place, run.tags, run.text, batch.pieces, FASTPATH.SEQS_PER_PIECE
+      local records, seqs, count, seq, piece = batch.records, batch.seqs, batch.count, batch.last, pieces[#pieces]
+      local name, pushed, inPiece, nPushed, group, nGroup = queue.name, queue.pushed, piece and #piece, 0, nil, 0
+      if place == 'f' and not pushed then
+        pushed = {}
+        queue.pushed, fifos[#fifos + 1] = pushed, queue
+      elseif place == 'f' then
+        nPushed = #pushed
+      end
+      for at = run.first, run.last, 2 do
+        local id = args[at]
+        seq, count = seq + 1, count + 1
+        local seqText, hex = ('%d'):format(seq), (place == 'w' or tags) and ('%013x'):format(seq)
+        records[2 * count - 1], records[2 * count], seqs[count] = id, place .. seqText .. text .. args[at + 1], seqText
+        if place == 'f' then pushed[nPushed + 1], nPushed = seqText, nPushed + 1 else batch.wait(name, run, hex) end
+        if tags then tagWith(tags, seqText, hex) end
+        if not piece or seq % PIECE == 0 then
+          piece, inPiece = { number = math.floor(seq / PIECE) }, 0
+          pieces[#pieces + 1] = piece
+        end
+        piece[inPiece + 1], piece[inPiece + 2], inPiece = ('%d'):format(seq % PIECE), id, inPiece + 2
+        if group then group[nGroup + 1], nGroup = id, nGroup + 1 else group = batch.emit('added', 'waiting', name, id) end
+        if nGroup == 0 then nGroup = #group end
+      end
+      batch.last, batch.count = seq, count
+    end
+
+    if not batch.start('seq') then return nil end
+    local at, ids, isKnown, runs = 2, {}, {}, {}
+    while args[at] do
+      local run, last = sharedBy(args[at + 1], args[at + 2]), at + 3 + 2 * args[at + 3]
+      if not run or not batch.idsAt(at + 4, last, ids, isKnown) then return nil end
+      run.first, run.last, runs[#runs + 1], at = at + 4, last, run, last + 1
+    end
+    local found = call('HMGET', P .. 'j', unpack(ids))
+    for i = 1, #ids do
+      if found[i] then return nil end
+    end
+    batch.pieces = {}
+    for i = 1, #runs do addRun(runs[i]) end
+    batch.flush()
+    return ''
+  end,
+
+  -- ── heartbeat. ARGV and answer as in heartbeat.lua ──
+
+  heartbeat = function()
+    local RENEWED, ids, answers = ' token leaseMs started percent text checkpoint ', {}, {}
+
+    local function set(fields, name, value)
+      return fields:gsub('\31' .. name .. '=[^\31]*', '') .. (value and '\31' .. name .. '=' .. value or '')
+    end
+
+    local function renew(id, text, request)
+      local given = {}
+      for name, value in request:gmatch('\31(%a+)=([^\31]*)') do
+        if not RENEWED:find(' ' .. name .. ' ', 1, true) then return nil end
+        given[name] = value
+      end
+      local head, seq, queue, token, length, holder, stop = text:match(
+        '^(r(%d+) %d+ ([^\31]+)\31attempt=%d+\31lease=(%d+) )(%d+) %d+( %d+ [^\31]*)()')
+      local rowsAt = token and token == given.token and text:find('\31rows=', stop, true)
+      if not rowsAt then return nil end
+      local fields, ms, percent, started = text:sub(stop, rowsAt - 1), tonumber(given.leaseMs or length), given.percent, given.started
+      if ms % 1 ~= 0 or (given.checkpoint and fields:find('\31apart=', 1, true))
+        or (percent and (batch.isHooked(queue) or fields:find('\31hooks=', 1, true))) then return nil end
+      if started then
+        fields = set(fields, 'startedAt', fields:match('\31startedAt=([^\31]*)') or batch.nowText)
+        fields = set(fields, 'pid', started ~= '-' and started)
+      end
+      if percent then fields = set(fields, 'progress', percent .. ' ' .. batch.nowText .. (given.text and '\30' .. given.text or '')) end
+      if given.checkpoint then fields = set(fields, 'checkpoint', given.checkpoint) end
+      if percent or started then batch.emit('progress', 'running', queue, id) end
+      local to = ('%d'):format(batch.now + ms)
+      batch.record(id, head .. ('%d '):format(ms) .. to .. holder .. fields .. text:sub(rowsAt), seq)
+      batch.enter('running:' .. queue, to, ('%013x'):format(seq))
+      return to .. (fields:find('\31cancelAskedAt=', 1, true) and 'c' or '') .. (fields:find('\31pauseAskedAt=', 1, true) and 'p' or '')
+    end
+
+    if #args % 2 == 0 or #args == 1 or not batch.idsAt(2, #args, ids, {}) or not batch.start('token') then return nil end
+    local found = call('HMGET', P .. 'j', unpack(ids))
+    for i = 1, #ids do
+      answers[i] = renew(ids[i], found[i] or '', args[2 * i + 1])
+      if not answers[i] then return nil end
+    end
+    batch.flush()
+    return table.concat(answers, '\31')
+  end,
+
+  -- ── settle and claim, alone or in one call ──
+
+  -- Settles ARGV from..to and claims by ARGV from `claimAt` on; either may be missing. Returns the states of what was
+  -- settled, and the answer to the claim.
+  run = function(from, to, claimAt)
+    local ids, count, claim = {}, (to - from + 1) / 2, nil
+    if count % 1 ~= 0 or (claimAt and tonumber(args[claimAt + 2]) > FASTPATH.MAX_JOBS) then return nil end
+    if not batch.idsAt(from, to, ids, {}) or not batch.start('token') then return nil end
+    ids[count + 1], ids[count + 2] = '+', claimAt and '@' .. args[claimAt] or nil
+    local found = call('HMGET', P .. 'j', unpack(ids))
+    statistics.pending = found[count + 1]
+    local states = count == 0 and '' or fastpath.settle(ids, found, count, from)
+    if states and claimAt then claim = fastpath.claim(claimAt, found[count + 2]) end
+    if not states or (claimAt and not claim) then
+      statistics.clear()
+      return nil
+    end
+    for i = 1, #batch.queues do
+      if batch.queues[i].line[1] then fastpath.standInLine(batch.queues[i]) end
+    end
+    batch.flush()
+    return states, claim and fastpath.answer(claim)
+  end,
+
+  -- ── settle ──
+
+  settle = function(ids, found, count, from)
+    local now, nowText, states, known, hasRetried = batch.now, batch.nowText, {}, { [''] = '' }, false
+    local measured, group, size
+    for i = 1, count do
+      local kind, given, outcome = args[from + 2 * i - 1]:match('^(%l+)\31token=(%d+)(.*)$')
+      local id, text = ids[i], found[i] or ''
+      local head, seq, createdAt, name, attempt, token, claimedAt, worker, stop = text:match(
+        '^r((%d+) (%d+) ([^\31]+)\31attempt=(%d+))\31lease=(%d+) %d+ %d+ (%d+) ([^\31]*)()')
+      local rowsAt = token and token == given and text:find('\31rows=', stop, true)
+      if not rowsAt or (batch.hooks and batch.isHooked(name)) then return nil end
+      local queue, fields, rowCount, rest = batch.queue(name), text:sub(stop, rowsAt - 1), text:match('^(%d+)()', rowsAt + 6)
+      local dataAt, hex = text:find('\31:', rest, true), ('%013x'):format(seq)
+      if rowCount + 0 >= FASTPATH.MAX_HISTORY - 1 then return nil end
+      local rows, data, row = text:sub(rest, dataAt - 1), text:sub(dataAt), ('%d '):format(now - createdAt)
+      local tags = fields ~= '' and fields:match('\31tags=([^\31]*)') or ''
+      if not measured or measured.queue ~= name or measured.worker ~= worker or measured.tags ~= tags then measured = statistics.group(name, worker, tags) end
+      if kind == 'complete' then
+        local kept, left, done = known[fields], queue.left, queue.done
+        if kept == nil then kept = batch.keep(fields, KEPT .. 'progress ', ENDED) end
+        if not kept or (outcome ~= '' and not outcome:find('^\31result=[^\31]*$')) then return nil end
+        known[fields] = kept
+        batch.record(id, 'd' .. head .. '\31endedAt=' .. nowText .. outcome .. kept .. '\31rows=' .. ('%d'):format(rowCount + 1) .. rows
+          .. '\31+' .. FASTPATH.EVENT.completed .. 'd' .. row .. attempt .. ' ' .. token .. '\30b' .. worker .. data, seq)
+        local n = #left
+        left[n + 1], done[2 * n + 1], done[2 * n + 2], states[i] = hex, nowText, hex, 'done'
+        local length, checkpoint = outcome ~= '' and #outcome - 8 or nil, kept ~= '' and kept:match('\31checkpoint=([^\31]*)') or ''
+        statistics.measure(measured, 'r', now - claimedAt)
+        statistics.store(name, 'd', #data - 10 + (length or 0) + #checkpoint, length, 1)
+        if group and group[3] == name then
+          group[size + 1], size = id, size + 1
+        else
+          group = batch.emit('completed', 'done', name, id)
+          size = #group
+        end
+      else
+        group = nil
+        local job = { id = id, seq = seq, hex = hex, queue = queue, head = head, createdAt = createdAt, fields = fields, measured = measured, data = data }
+        job.rows, job.row = ('\31rows=%d'):format(rowCount + 1) .. rows, row .. attempt .. ' ' .. token .. '\30b' .. worker
+        if not fastpath.retry(job, kind, outcome) then return nil end
+        states[i], hasRetried = 'waiting', true
+      end
+    end
+    if hasRetried then statistics.part() end -- here the general path writes, since the claim may take what was retried
+    return table.concat(states, '\31')
+  end,
+
+  -- A failure that leaves a retry: the job comes into line, at once or after its delay. Returns whether it is one.
+  retry = function(job, kind, outcome)
+    local event = kind == 'fail' and 'failed' or kind == 'retry' and 'retried'
+    local failure, group, message, delayMs, detail =
+      outcome:match('^(\31group=([^\31]*)\31message=([^\31]*))\31delayMs=(%d+)(.*)$')
+    if not event or not failure or #message > FASTPATH.MAX_NOTE_LENGTH
+      or (detail ~= '' and not detail:find('^\31detail=[^\31]*$')) then return false end
+    local queue, fields, time, numberIn = job.queue, job.fields, batch.now + delayMs, batch.numberIn
+    local kept, settings = batch.keep(fields, KEPT .. 'progress ', ENDED .. 'failures runAt delayMs '), batch.settings(queue)
+    local failures = (numberIn(fields, 'failures') or 0) + 1
+    if not kept or time > FASTPATH.MAX_TIME or failures > (numberIn(fields, 'retries') or settings.retries)
+      or batch.isLimited(settings) then return false end
+    local runAt = time ~= job.createdAt + 0 and ('\31runAt=%d'):format(time) or ''
+    job.text = 'w' .. job.head .. kept .. ('\31failures=%d'):format(failures) .. runAt .. '\31delayMs=' .. delayMs .. failure .. detail
+      .. job.rows .. '\31+' .. FASTPATH.EVENT[event] .. 'w' .. job.row .. '\30n' .. message .. job.data
+    batch.record(job.id, job.text, job.seq)
+    job.from, job.time, job.priority, job.seq = 'running:' .. queue.name, time, numberIn(fields, 'priority') or 0, job.seq + 0
+    queue.line[#queue.line + 1] = job
+    statistics.countEnd(job.measured, { 1, 0, 0 }, group)
+    batch.emit(event, 'waiting', queue.name, job.id)
+    return true
+  end,
+
+  -- The jobs that came into line leave where they were, and stand there unless they were taken.
+  standInLine = function(queue)
+    local running = 'running:' .. queue.name
+    for i = 1, #queue.line do
+      local job = queue.line[i]
+      if not job.isTaken then
+        batch.seqs[#batch.seqs + 1] = ('%d'):format(job.seq)
+        batch.wait(queue.name, job, job.hex)
+      end
+      if not job.isTaken or job.from ~= running then batch.leave(job.from, job.hex) end
+    end
+  end,
+
+  -- ── claim ──
+
+  -- ARGV from `at`: worker, request id, limit, length of the lease or '' and the resources offered, the queues. `last` has
+  -- the last two claims of the worker.
+  claim = function(at, last)
+    local worker, requestId, nowText = args[at], args[at + 1], batch.nowText
+    local earlierAt = last and last:find('\30\30', 1, true)
+    if last and last:match('^[^\30\31]*') == requestId then return nil end
+    if earlierAt and last:match('^[^\30\31]*', earlierAt + 2) == requestId then return nil end
+    local claim = {
+      worker = worker, limit = tonumber(args[at + 2]), leaseMs = tonumber(args[at + 3]:match('^%S*')), taken = 0,
+      answer = { nowText, '' }, claims = { requestId .. '\30' .. nowText }, nextAt = math.huge, unsure = {},
+    }
+    for i = at + 4, #args do
+      if not fastpath.serve(claim, batch.queue(args[i])) then return nil end
+    end
+    if claim.taken == 0 then return claim end
+    local records, n = batch.records, 2 * batch.count
+    local earlier = last and '\30\30' .. last:sub(1, (earlierAt or 0) - 1) or ''
+    records[n + 1], records[n + 2] = '@' .. worker, table.concat(claim.claims, '\31') .. earlier
+    return last and claim -- maintenance must know of a worker that claims for the first time
+  end,
+
+  serve = function(claim, queue)
+    local name, settings, now, before, line = queue.name, batch.settings(queue), batch.now, claim.taken, queue.line
+    if settings.state ~= 'up' then return true end
+    local ms, needs, leaseEnd, nextEnd = claim.leaseMs or settings.leaseMs, P .. 'needs:' .. name, fastpath.leaseEnds(queue)
+    if batch.isLimited(settings) or ms % 1 ~= 0 or (leaseEnd and leaseEnd <= now) then return false end
+    local hasOthers = call('EXISTS', P .. 'ready:' .. name, P .. 'later:' .. name, needs) > 0
+    if hasOthers and call('EXISTS', needs) == 1 then return false end
+    if before < claim.limit then
+      local jobs = require('waiting-line').first(queue, claim.limit - before, hasOthers or line[1] ~= nil)
+      if not jobs or not fastpath.take(claim, queue, jobs, ms) then return false end
+    end
+    local nextAt = hasOthers and fastpath.soonest('later:' .. name, '(' .. batch.nowText) or math.huge
+    for i = 1, #line do
+      if line[i].time > now then nextAt = math.min(nextAt, line[i].time) end
+    end
+    if settings.onLost ~= 'hold' then
+      if not nextEnd then claim.unsure['running:' .. name] = settings.lostGraceMs end
+      nextEnd = math.min(nextEnd or math.huge, claim.taken > before and now + ms or math.huge)
+      nextAt = math.min(nextAt, nextEnd + settings.lostGraceMs)
+    end
+    claim.nextAt = math.min(claim.nextAt, nextAt)
+    return true
+  end,
+
+  -- The soonest end of a lease; and that after this call's settlements, nil if two members of the index do not tell.
+  leaseEnds = function(queue)
+    local first, left = call('ZRANGE', P .. 'running:' .. queue.name, 0, 1, 'WITHSCORES'), queue.left
+    if queue.line[1] or left[2] then return tonumber(first[2]), nil end
+    return tonumber(first[2]), tonumber(first[left[1] and first[1] == left[1] and 4 or 2]) or math.huge
+  end,
+
+  soonest = function(key, from)
+    return tonumber(call('ZRANGEBYSCORE', P .. key, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or math.huge
+  end,
+
+  take = function(claim, queue, jobs, ms)
+    local name, now, worker, answer, claims, running = queue.name, batch.now, claim.worker, claim.answer, claim.claims, queue.running
+    local to, known, token, n, m = ('%d'):format(now + ms), { [''] = '' }, batch.last, #answer, 0
+    local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.EVENT.claimed .. 'r'
+    local waitingJob, ids, texts, seqs, entries = require('waiting-line').waitingJob, jobs.ids, jobs.texts, jobs.seqs, jobs.entries
+    local measured, group, size
+    local PLAIN, WAITING = '^f((%d+) (%d+) ([^\31]+))()', '^w((%d+) (%d+) ([^\31]+))()'
+    for i = 1, #ids do
+      local id, entry = ids[i], entries[i]
+      local head, seq, createdAt, attempt, fields, count, rows, data = waitingJob(texts[i], name, entry and WAITING or PLAIN)
+      if not head or seq ~= seqs[i] or count >= FASTPATH.MAX_HISTORY - 1 then return false end
+      local kept, since, tags = known[fields], createdAt, ''
+      if kept == nil then kept = batch.keep(fields, KEPT .. 'dependents group message detail ', ' progress ') end
+      if not kept then return false end
+      known[fields] = kept
+      if kept ~= '' then
+        local time = batch.numberIn(kept, 'runAt') or createdAt + 0
+        if entry and time ~= entry.time then return false end
+        since, tags = math.max(createdAt, time, batch.numberIn(kept, 'freedAt') or 0), kept:match('\31tags=([^\31]*)') or ''
+      end
+      token = token + 1
+      local mark = ('%d'):format(token)
+      local text = 'r' .. head .. '\31attempt=' .. attempt .. '\31lease=' .. mark .. lease .. kept .. '\31rows=' .. ('%d'):format(count + 1)
+        .. rows .. claimed .. ('%d '):format(now - createdAt) .. attempt .. ' ' .. mark .. '\30b' .. worker .. data
+      batch.record(id, text, seq)
+      answer[n + 1], answer[n + 2], claims[n], claims[n + 1], n = id, text, id, mark, n + 2
+      running[m + 1], running[m + 2], m = to, ('%013x'):format(seq), m + 2
+      if entry then entry.isTaken = true end
+      if entry and entry.member then batch.leave(entry.from, entry.member) end
+      if not measured or measured.tags ~= tags then measured = statistics.group(name, worker, tags) end
+      statistics.measure(measured, 'w', now - since)
+      if i == 1 then group = batch.emit('claimed', 'running', name, id) else group[i + size] = id end
+      if i == 1 then size = #group - 1 end
+    end
+    batch.last, claim.taken = token, claim.taken + #ids
+    return true
+  end,
+
+  -- The answer, with the next time at which time alone makes something claimable, once all is written.
+  answer = function(claim)
+    local nextAt = claim.nextAt
+    for key, graceMs in pairs(claim.unsure) do nextAt = math.min(nextAt, fastpath.soonest(key, '-inf') + graceMs) end
+    if nextAt < math.huge then claim.answer[2] = nextAt % 1 == 0 and ('%d'):format(nextAt) or ('%.17g'):format(nextAt) end
+    return claim.answer
+  end,
+}
+

@@ -1,0 +1,112 @@
+-- waiting-line: the waiting jobs of a queue in the order in which they are claimed, for the fast path (fastpath.lua). Their
+-- records stay text.
+-- uses: batch, statistics
+
+-- Returns the ids and records of seqs; nil if one has none.
+local function load(seqs)
+  local ids, from, n, PIECE = {}, 1, #seqs, FASTPATH.SEQS_PER_PIECE
+  if n == 0 then return ids, ids end
+  while from <= n do
+    local piece, fields, to = math.floor(seqs[from] / PIECE), {}, from
+    repeat
+      fields[to - from + 1] = ('%d'):format(seqs[to] % PIECE)
+      to = to + 1
+    until to > n or math.floor(seqs[to] / PIECE) ~= piece
+    local found = call('HMGET', P .. 's:' .. piece, unpack(fields))
+    for i = from, to - 1 do
+      local id = found[i - from + 1]
+      if not id then return nil end
+      ids[i] = id
+    end
+    from = to
+  end
+  return ids, call('HMGET', P .. 'j', unpack(ids))
+end
+
+-- The parts of a waiting job: head, seq, createdAt, its next attempt, fields, the count of its rows, those, data.
+local function waitingJob(text, queue, pattern)
+  local head, seq, createdAt, name, stop = (text or ''):match(pattern)
+  if name ~= queue then return nil end
+  local dataAt, rowsAt = text:find('\31:', stop, true), text:find('\31rows=', stop, true)
+  if not rowsAt then return head, seq, createdAt, '1', text:sub(stop, dataAt - 1), 0, '', text:sub(dataAt) end
+  local attempt, after = text:match('^\31attempt=(%d+)()', stop)
+  local count, rest = text:match('^(%d+)()', rowsAt + 6)
+  return head, seq, createdAt, ('%d'):format((attempt or 0) + 1), text:sub(after or stop, rowsAt - 1), count + 0,
+    text:sub(rest, dataAt - 1), text:sub(dataAt)
+end
+
+-- Whether `a` is claimed before `b`.
+local function isBefore(a, b)
+  if a.priority ~= b.priority then return a.priority < b.priority end
+  if a.time ~= b.time then return a.time < b.time end
+  return a.seq < b.seq
+end
+
+-- The jobs outside the fifo that a claim may take, in its order: ready ones, all that are due, and those that this
+-- call has brought into line. Nil if there is one that the fast path cannot place.
+local function readyLine(queue, limit)
+  local line, seqs, entries, n, numberIn = queue.line, {}, {}, #queue.line, batch.numberIn
+  local ready, later = 'ready:' .. queue.name, 'later:' .. queue.name
+  local stored = call('ZRANGE', P .. ready, 0, limit - 1, 'WITHSCORES')
+  for i = 1, #stored, 2 do
+    local member = stored[i]
+    if #member ~= 24 then return nil end -- it has a turn
+    local seq = tonumber(member:sub(12), 16)
+    seqs[#seqs + 1] = seq
+    entries[#seqs] = { from = ready, member = member, time = tonumber(member:sub(1, 11), 16), seq = seq, priority = tonumber(stored[i + 1]) }
+  end
+  local due = call('ZRANGEBYSCORE', P .. later, '-inf', batch.nowText, 'LIMIT', 0, FASTPATH.MAX_PROMOTED)
+  if #due > 0 then statistics.part() end -- here the general path writes, what was settled and claimed before included
+  for i = 1, #due do
+    local entry = { from = later, hex = due[i], seq = tonumber(due[i], 16) }
+    seqs[#seqs + 1], line[n + i] = entry.seq, entry
+    entries[#seqs] = entry
+  end
+  local ids, texts = load(seqs)
+  if not ids then return nil end
+  for i = 1, #ids do
+    local entry = entries[i]
+    entry.id, entry.text = ids[i], texts[i]
+    if entry.hex then
+      local head, _, createdAt, _, fields = waitingJob(entry.text, queue.name, '^w((%d+) (%d+) ([^\31]+))()')
+      if not head or fields:find('\31returnedAt=', 1, true) or fields:find('\31turn=', 1, true) then return nil end
+      entry.time, entry.priority = numberIn(fields, 'runAt') or createdAt + 0, numberIn(fields, 'priority') or 0
+      if entry.time > batch.now then return nil end
+    end
+  end
+  for i = 1, n do
+    if line[i].time <= batch.now then entries[#entries + 1] = line[i] end
+  end
+  if #line > 0 then table.sort(entries, isBefore) end
+  return entries
+end
+
+-- The first jobs in line; those of the fifo have priority 0 and no entry.
+local function line(queue, limit, hasOthers)
+  local ready, seqs = hasOthers and readyLine(queue, limit), call('LRANGE', P .. 'fifo:' .. queue.name, 0, limit - 1)
+  local ids, texts = load(seqs)
+  if not ids or ready == nil then return nil end
+  if not ready or #ready == 0 then
+    queue.popped = seqs
+    return { ids = ids, texts = texts, seqs = seqs, entries = {} }
+  end
+  local line, at, n = { ids = {}, texts = {}, seqs = {}, entries = {} }, 1, 0
+  for i = 1, math.min(limit, #seqs + #ready) do
+    local entry, plain = ready[at], seqs[n + 1]
+    if entry and plain then
+      local seq, createdAt = (texts[n + 1] or ''):match('^.(%d+) (%d+) ')
+      if not seq then return nil end
+      if isBefore(entry, { priority = 0, time = createdAt + 0, seq = seq + 0 }) then plain = nil end
+    end
+    if plain then
+      n = n + 1
+      line.ids[i], line.texts[i], line.seqs[i], queue.popped[n] = ids[n], texts[n], plain, plain
+    else
+      at = at + 1
+      line.ids[i], line.texts[i], line.seqs[i], line.entries[i] = entry.id, entry.text, ('%d'):format(entry.seq), entry
+    end
+  end
+  return line
+end
+
+return { first = line, waitingJob = waitingJob }
