@@ -135,14 +135,16 @@ return {
     batch.enter('ready:' .. queue, job.priority, ('%011x'):format(job.time) .. hex)
   end,
 
+  -- Returns the group of alike events, and its length.
   emit = function(event, state, queue, id)
     local group = batch.group
     if not group or group[1] ~= event or group[3] ~= queue then
       group = { event, state, queue }
       batch.group, batch.events[#batch.events + 1] = group, group
     end
-    group[#group + 1] = id
-    return group
+    local n = #group + 1
+    group[n] = id
+    return group, n
   end,
 
   -- ── writing ──

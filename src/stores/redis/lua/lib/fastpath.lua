@@ -55,8 +55,8 @@ return {
     -- A new job stands in the index by insertion before it has a record, so that a repair finds it.
     local function addRun(run)
       local queue, place, tags, text, pieces, PIECE = run.queue, run.place, run.tags, run.text, batch.pieces, FASTPATH.SEQS_PER_PIECE
-      local records, seqs, count, seq, piece = batch.records, batch.seqs, batch.count, batch.last, pieces[#pieces]
-      local name, pushed, inPiece, nPushed, group, nGroup = queue.name, queue.pushed, piece and #piece, 0, nil, 0
+      local records, count, seq, piece = batch.records, batch.count, batch.last, pieces[#pieces]
+      local name, pushed, inPiece, nPushed, group, size = queue.name, queue.pushed, piece and #piece, 0, nil, 0
       if place == 'f' and not pushed then
         pushed = {}
         queue.pushed, fifos[#fifos + 1] = pushed, queue
@@ -67,7 +67,7 @@ return {
         local id = args[at]
         seq, count = seq + 1, count + 1
         local seqText, hex = ('%d'):format(seq), (place == 'w' or tags) and ('%013x'):format(seq)
-        records[2 * count - 1], records[2 * count], seqs[count] = id, place .. seqText .. text .. args[at + 1], seqText
+        records[2 * count - 1], records[2 * count] = id, place .. seqText .. text .. args[at + 1]
         if place == 'f' then pushed[nPushed + 1], nPushed = seqText, nPushed + 1 else batch.wait(name, run, hex) end
         if tags then tagWith(tags, seqText, hex) end
         if not piece or seq % PIECE == 0 then
@@ -75,8 +75,7 @@ return {
           pieces[#pieces + 1] = piece
         end
         piece[inPiece + 1], piece[inPiece + 2], inPiece = ('%d'):format(seq % PIECE), id, inPiece + 2
-        if group then group[nGroup + 1], nGroup = id, nGroup + 1 else group = batch.emit('added', 'waiting', name, id) end
-        if nGroup == 0 then nGroup = #group end
+        if group then group[size + 1], size = id, size + 1 else group, size = batch.emit('added', 'waiting', name, id) end
       end
       batch.last, batch.count = seq, count
     end
@@ -170,8 +169,7 @@ return {
   -- ── settle ──
 
   settle = function(ids, found, count, from)
-    local now, nowText, states, known, hasRetried = batch.now, batch.nowText, {}, { [''] = '' }, false
-    local measured, group, size
+    local now, nowText, states, known, hasRetried, group, size = batch.now, batch.nowText, {}, { [''] = '' }, false, nil, 0
     for i = 1, count do
       local kind, given, outcome = args[from + 2 * i - 1]:match('^(%l+)\31token=(%d+)(.*)$')
       local id, text = ids[i], found[i] or ''
@@ -183,8 +181,7 @@ return {
       local dataAt, hex = text:find('\31:', rest, true), ('%013x'):format(seq)
       if rowCount + 0 >= FASTPATH.MAX_HISTORY - 1 then return nil end
       local rows, data, row = text:sub(rest, dataAt - 1), text:sub(dataAt), ('%d '):format(now - createdAt)
-      local tags = fields ~= '' and fields:match('\31tags=([^\31]*)') or ''
-      if not measured or measured.queue ~= name or measured.worker ~= worker or measured.tags ~= tags then measured = statistics.group(name, worker, tags) end
+      local measured = statistics.group(name, worker, fields ~= '' and fields:match('\31tags=([^\31]*)') or '')
       if kind == 'complete' then
         local kept, left, done = known[fields], queue.left, queue.done
         if kept == nil then kept = batch.keep(fields, KEPT .. 'progress ', ENDED) end
@@ -197,16 +194,12 @@ return {
         local length, checkpoint = outcome ~= '' and #outcome - 8 or nil, kept ~= '' and kept:match('\31checkpoint=([^\31]*)') or ''
         statistics.measure(measured, 'r', now - claimedAt)
         statistics.store(name, 'd', #data - 10 + (length or 0) + #checkpoint, length, 1)
-        if group and group[3] == name then
-          group[size + 1], size = id, size + 1
-        else
-          group = batch.emit('completed', 'done', name, id)
-          size = #group
-        end
+        if group and group[3] ~= name then group = nil end
+        if group then group[size + 1], size = id, size + 1 else group, size = batch.emit('completed', 'done', name, id) end
       else
-        group = nil
-        local job = { id = id, seq = seq, hex = hex, queue = queue, head = head, createdAt = createdAt, fields = fields, measured = measured, data = data }
+        local job = { id = id, seq = seq, hex = hex, queue = queue, head = head, createdAt = createdAt, fields = fields, measured = measured }
         job.rows, job.row = ('\31rows=%d'):format(rowCount + 1) .. rows, row .. attempt .. ' ' .. token .. '\30b' .. worker
+        job.data, group = data, nil
         if not fastpath.retry(job, kind, outcome) then return nil end
         states[i], hasRetried = 'waiting', true
       end
@@ -276,6 +269,8 @@ return {
 
   serve = function(claim, queue)
     local name, settings, now, before, line = queue.name, batch.settings(queue), batch.now, claim.taken, queue.line
+    if queue.isServed then return false end
+    queue.isServed = true
     if settings.state ~= 'up' then return true end
     local ms, needs, leaseEnd, nextEnd = claim.leaseMs or settings.leaseMs, P .. 'needs:' .. name, fastpath.leaseEnds(queue)
     if batch.isLimited(settings) or ms % 1 ~= 0 or (leaseEnd and leaseEnd <= now) then return false end
@@ -313,18 +308,17 @@ return {
     local name, now, worker, answer, claims, running = queue.name, batch.now, claim.worker, claim.answer, claim.claims, queue.running
     local to, known, token, n, m = ('%d'):format(now + ms), { [''] = '' }, batch.last, #answer, 0
     local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.EVENT.claimed .. 'r'
-    local waitingJob, ids, texts, seqs, entries = require('waiting-line').waitingJob, jobs.ids, jobs.texts, jobs.seqs, jobs.entries
-    local measured, group, size
-    local PLAIN, WAITING = '^f((%d+) (%d+) ([^\31]+))()', '^w((%d+) (%d+) ([^\31]+))()'
+    local ids, texts, seqs, entries, group, size = jobs.ids, jobs.texts, jobs.seqs, jobs.entries, nil, 0
+    local read = require('waiting-line').read
     for i = 1, #ids do
       local id, entry = ids[i], entries[i]
-      local head, seq, createdAt, attempt, fields, count, rows, data = waitingJob(texts[i], name, entry and WAITING or PLAIN)
+      local head, seq, createdAt, attempt, fields, count, rows, data = read(texts[i], name, entry)
       if not head or seq ~= seqs[i] or count >= FASTPATH.MAX_HISTORY - 1 then return false end
       local kept, since, tags = known[fields], createdAt, ''
       if kept == nil then kept = batch.keep(fields, KEPT .. 'dependents group message detail ', ' progress ') end
       if not kept then return false end
       known[fields] = kept
-      if kept ~= '' then
+      if entry or kept ~= '' then
         local time = batch.numberIn(kept, 'runAt') or createdAt + 0
         if entry and time ~= entry.time then return false end
         since, tags = math.max(createdAt, time, batch.numberIn(kept, 'freedAt') or 0), kept:match('\31tags=([^\31]*)') or ''
@@ -338,10 +332,8 @@ return {
       running[m + 1], running[m + 2], m = to, ('%013x'):format(seq), m + 2
       if entry then entry.isTaken = true end
       if entry and entry.member then batch.leave(entry.from, entry.member) end
-      if not measured or measured.tags ~= tags then measured = statistics.group(name, worker, tags) end
-      statistics.measure(measured, 'w', now - since)
-      if i == 1 then group = batch.emit('claimed', 'running', name, id) else group[i + size] = id end
-      if i == 1 then size = #group - 1 end
+      statistics.measure(statistics.group(name, worker, tags), 'w', now - since)
+      if group then group[size + 1], size = id, size + 1 else group, size = batch.emit('claimed', 'running', name, id) end
     end
     batch.last, claim.taken = token, claim.taken + #ids
     return true

@@ -2,6 +2,9 @@
 -- records stay text.
 -- uses: batch, statistics
 
+-- How the record of a job in the fifo begins, and that of any other waiting job.
+local PLAIN, OTHER = '^f((%d+) (%d+) ([^\31]+))()', '^w((%d+) (%d+) ([^\31]+))()'
+
 -- Returns the ids and records of seqs; nil if one has none.
 local function load(seqs)
   local ids, from, n, PIECE = {}, 1, #seqs, FASTPATH.SEQS_PER_PIECE
@@ -24,8 +27,8 @@ local function load(seqs)
 end
 
 -- The parts of a waiting job: head, seq, createdAt, its next attempt, fields, the count of its rows, those, data.
-local function waitingJob(text, queue, pattern)
-  local head, seq, createdAt, name, stop = (text or ''):match(pattern)
+local function read(text, queue, isOutsideFifo)
+  local head, seq, createdAt, name, stop = (text or ''):match(isOutsideFifo and OTHER or PLAIN)
   if name ~= queue then return nil end
   local dataAt, rowsAt = text:find('\31:', stop, true), text:find('\31rows=', stop, true)
   if not rowsAt then return head, seq, createdAt, '1', text:sub(stop, dataAt - 1), 0, '', text:sub(dataAt) end
@@ -68,7 +71,7 @@ local function readyLine(queue, limit)
     local entry = entries[i]
     entry.id, entry.text = ids[i], texts[i]
     if entry.hex then
-      local head, _, createdAt, _, fields = waitingJob(entry.text, queue.name, '^w((%d+) (%d+) ([^\31]+))()')
+      local head, _, createdAt, _, fields = read(entry.text, queue.name, true)
       if not head or fields:find('\31returnedAt=', 1, true) or fields:find('\31turn=', 1, true) then return nil end
       entry.time, entry.priority = numberIn(fields, 'runAt') or createdAt + 0, numberIn(fields, 'priority') or 0
       if entry.time > batch.now then return nil end
@@ -82,7 +85,7 @@ local function readyLine(queue, limit)
 end
 
 -- The first jobs in line; those of the fifo have priority 0 and no entry.
-local function line(queue, limit, hasOthers)
+local function first(queue, limit, hasOthers)
   local ready, seqs = hasOthers and readyLine(queue, limit), call('LRANGE', P .. 'fifo:' .. queue.name, 0, limit - 1)
   local ids, texts = load(seqs)
   if not ids or ready == nil then return nil end
@@ -109,4 +112,4 @@ local function line(queue, limit, hasOthers)
   return line
 end
 
-return { first = line, waitingJob = waitingJob }
+return { first = first, read = read }
