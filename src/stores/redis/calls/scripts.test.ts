@@ -52,9 +52,7 @@ function usedIn(text: string): readonly string[] {
   ];
 }
 
-const checked = luaPaths().filter(
-  (path) => !/^lib\/(?:statistics|statistics-log|aggregates|values)\.lua$/.test(path),
-);
+const checked = luaPaths().filter((path) => !/^lib\/(?:statistics|statistics-log|aggregates|values)\.lua$/.test(path));
 
 test.each(checked)('%s names the modules that it uses, and no others', (path) => {
   const text = luaText(path);
