@@ -14,11 +14,12 @@ import { Workbench } from '../contract/workbench.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { testSize } from '../support/test-size.ts';
 import { LIMIT_SCENARIOS } from './abort-limits.ts';
+import { ORDINARY_SCENARIOS } from './abort-ordinary.ts';
 import { SCENARIOS, type Scenario } from './abort-scenarios.ts';
 import { findInconsistencies } from './redis-keys.ts';
 
 const WRITE = 'local function write(...)\nreturn call(...)\nend';
-const CASES = [...SCENARIOS, ...LIMIT_SCENARIOS].map((scenario) => ({
+const CASES = [...SCENARIOS, ...LIMIT_SCENARIOS, ...ORDINARY_SCENARIOS].map((scenario) => ({
   title: [scenario.name, scenario.which].filter(Boolean).join(', '),
   scenario,
 }));

@@ -9,6 +9,7 @@ import { compat } from './compat.mjs';
 import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
+import { fastPath } from './fast-path.mjs';
 import { limits } from './limits.mjs';
 import { migration } from './migration.mjs';
 import { nodes } from './nodes.mjs';
@@ -30,6 +31,7 @@ export const mutants = [
   ...core,
   ...sqlite,
   ...redis,
+  ...fastPath,
   ...worker,
   ...outcomes,
   ...schedules,

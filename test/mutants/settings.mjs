@@ -9,9 +9,9 @@ export const settings = [
   },
   {
     name: 'settings of every queue: the fast path ignores them',
-    file: 'src/stores/redis/lua/lib/everyday.lua',
-    find: 'return over(own, over(shared, EVERYDAY))',
-    replace: 'return over(own, EVERYDAY)',
+    file: 'src/stores/redis/lua/lib/batch.lua',
+    find: 'local stored = i == 1 and shared or i == 2 and own',
+    replace: 'local stored = i == 2 and own',
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
   },
   {

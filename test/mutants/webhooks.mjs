@@ -104,9 +104,9 @@ export const webhooks = [
   },
   {
     name: 'redis: the fast path of a settlement ignores the webhooks of a queue',
-    file: 'src/stores/redis/lua/lib/swift.lua',
-    find: 'or (swift.hooked and swift.isHooked(queue)) then return false end',
-    replace: 'then return false end',
+    file: 'src/stores/redis/lua/lib/fastpath.lua',
+    find: 'if not rowsAt or (batch.hooks and batch.isHooked(name)) then',
+    replace: 'if not rowsAt then',
     suites: redis,
   },
   {

@@ -1,3 +1,4 @@
+// Long because Worqr has one class with all of its methods.
 /**
  * Worqr's one class over Longhaul: the constructor, methods and events of Worqr, with its words (task, process, worker).
  *
