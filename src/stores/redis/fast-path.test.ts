@@ -132,7 +132,7 @@ describeWithRedis('the fast path', () => {
   /** Entries of the log of statistics are added to the cells before, since the paths may do so at different calls. */
   async function compareKeys(step: string, time: string): Promise<void> {
     await both(step, 'maintain', [time, '0']);
-    expect(await everything('fast'), step).toEqual(await everything('general'));
+    expect({ step, keys: await everything('fast') }).toEqual({ step, keys: await everything('general') });
   }
 
   /** Every key of a namespace; records by their fields, which have no order. */
