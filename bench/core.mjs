@@ -5,13 +5,16 @@
  *   --only redis|sqlite  one store of Longhaul
  *   --part <name …>      only these measurements: add, bulk, work1, work100, pickup, pickupInside, bytes, claim, finished, heartbeats
  *   --rounds <n>         number of rounds (default 3); a figure is the median of the rounds
+ *   --against <folder>   compare this build with the build in another clone, without peers (default 5 rounds)
  *   --json               print only the rows as JSON to stdout
  *   --write              write the table to docs/benchmarks.md
  */
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseOptionsOrExit } from '../scripts/usage.mjs';
-import { contenders, isOurs } from './frame/contenders.mjs';
+import { compareBuilds } from './frame/compare-builds.mjs';
+import { addOtherBuild, contenders, isOurs } from './frame/contenders.mjs';
 import { openEnvironment } from './frame/environment.mjs';
 import { createFigures } from './frame/figures.mjs';
 import { isBusy, machineFacts } from './frame/machine.mjs';
@@ -66,6 +69,7 @@ async function main() {
     await measure(each, { environment, figures });
   }
   await environment.close();
+  if (options.pairs) return compareBuilds({ figures, facts, options, isProvisional, print });
   const specs = targets(options).filter(({ measure: name }) => options.parts.has(name.split('.')[0]));
   const rows = toRows(specs, figures);
   report({ rows, figures, facts, options, isProvisional, root, print });
@@ -76,7 +80,7 @@ async function measure({ part, title, names, isSteady, once }, { environment, fi
   print(`${title} …`);
   const onRedis = (name) => contenders[name].store === 'redis';
   await inTurns({
-    names: names.filter((name) => options.names.includes(name)),
+    names: options.names.filter((name) => names.includes(name.replace(/-other$/, ''))),
     // A measurement that hardly varies, or takes minutes to prepare, runs once.
     rounds: isSteady ? 1 : options.rounds,
     figures: figures.section(part),
@@ -95,6 +99,7 @@ function parseArguments() {
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       only: { type: 'string' },
+      against: { type: 'string' },
       part: { type: 'string', multiple: true },
       rounds: { type: 'string' },
     },
@@ -102,16 +107,25 @@ function parseArguments() {
     numbers: ['rounds'],
   });
   const stores = ['redis', 'sqlite'].filter((each) => (values.only ?? each) === each);
+  const pairs = values.against === undefined ? null : addOtherBuild(otherBuild(values.against), stores);
   const chosen = measurements.filter(({ part }) => values.part?.includes(part) ?? true);
   return {
     ...values,
     stores,
     sizes: values.quick ? quick : full,
-    rounds: Number(values.rounds ?? (values.quick ? 1 : 3)),
+    rounds: Number(values.rounds ?? (values.quick ? 1 : pairs ? 5 : 3)),
+    pairs,
     measurements: chosen,
     parts: new Set(chosen.map(({ part }) => part)),
-    names: namesFor(stores),
+    names: pairs ? pairs.flatMap(({ name, other }) => [name, other]) : namesFor(stores),
   };
+}
+
+function otherBuild(folder) {
+  const path = resolve(folder);
+  if (existsSync(join(path, 'dist', 'library', 'index.js'))) return path;
+  process.stderr.write(`--against ${folder}: there is no build. Run \`npm run build\` there first.\n`);
+  return process.exit(2);
 }
 
 /** Returns the chosen stores of Longhaul and all peers: each store is compared with the fastest peer of any kind. */

@@ -3,10 +3,15 @@
  *
  * Not a contender itself: longhaul-redis.mjs and longhaul-sqlite.mjs open it on their store.
  */
-import { connect } from '../../dist/library/index.js';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { countdown } from '../frame/countdown.mjs';
 
-export async function openAt(address) {
+const thisBuild = join(import.meta.dirname, '..', '..');
+
+/** Opens a store with this build, or with the build in another clone. */
+export async function openAt(address, build = thisBuild) {
+  const { connect } = await import(pathToFileURL(join(build, 'dist', 'library', 'index.js')).href);
   const longhaul = await connect(address);
   const queues = new Map();
   const queue = (name) => {

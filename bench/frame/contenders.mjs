@@ -1,5 +1,6 @@
 /** The measured systems: module, store and durability. */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 
 const everySecond = 'Redis, AOF fsynced every second';
 
@@ -28,9 +29,21 @@ export const contenders = {
 
 export const isOurs = (name) => name.startsWith('longhaul-');
 
+/** Adds the stores of another build of Longhaul, and returns pairs of names: this build's and the other's. */
+export function addOtherBuild(folder, stores) {
+  return stores.map((store) => {
+    const name = `longhaul-${store}`;
+    const other = `${name}-other`;
+    const { title, ...rest } = contenders[name];
+    contenders[other] = { ...rest, title: `${title}, other build`, module: name, place: { build: folder } };
+    return { name, other };
+  });
+}
+
 /** Returns why a contender cannot be measured, or undefined. */
 export function unavailableReason(name) {
-  const { store } = contenders[name];
-  if (!isOurs(name) || existsSync(new URL(`../../dist/stores/${store}/`, import.meta.url))) return undefined;
+  const { store, place } = contenders[name];
+  const build = place?.build ?? join(import.meta.dirname, '..', '..');
+  if (!isOurs(name) || existsSync(join(build, 'dist', 'stores', store))) return undefined;
   return `no ${store} store in this build`;
 }

@@ -31,7 +31,10 @@ export async function openEnvironment({ redisPath, parent }) {
 async function withPlace({ name, folder, redis }, work) {
   const { module = name, store, place: settings = {} } = contenders[name];
   const isRedis = store === 'redis';
-  const place = isRedis ? { port: redis.port } : { folder: mkdtempSync(join(folder, `${name}-`)), ...settings };
+  const place = {
+    ...settings,
+    ...(isRedis ? { port: redis.port } : { folder: mkdtempSync(join(folder, `${name}-`)) }),
+  };
   if (isRedis) await redis.flush();
   const task = (action, options) => ({ module, place, action, options });
   try {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import * as table from './table.mjs';
 
 const markers = { from: '<!-- bench:core -->', to: '<!-- /bench:core -->' };
-const measures = [
+/** Each measure of the rounds with its title. */
+export const measures = [
   ['add', 'add one by one, jobs/s'],
   ['bulk', 'add in bulk, jobs/s'],
   ['work1', 'process at 1, jobs/s'],

@@ -21,7 +21,7 @@ const head = ['row', 'Longhaul', 'against', 'ratio', 'target', 'reached'];
 
 export const textTable = (rows) => aligned([head, ...rows.map(cells)]);
 
-function aligned(lines) {
+export function aligned(lines) {
   const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
   return lines
     .map((line) =>

@@ -1,5 +1,5 @@
 /** Jobs and settings of another system in Longhaul's terms, and a list of what has no counterpart. Pure data. */
-import type { Failure } from '../core/job/job.ts';
+import type { Failure, JobPolicy } from '../core/job/job.ts';
 
 export interface ForeignJob {
   readonly id: string;
@@ -7,7 +7,7 @@ export interface ForeignJob {
   readonly name: string | null;
   /** JSON text. */
   readonly data: string;
-  readonly state: 'waiting' | 'running' | 'done' | 'failed';
+  readonly state: 'draft' | 'waiting' | 'running' | 'done' | 'failed';
   /** A lower number runs first. */
   readonly priority: number;
   readonly tags: readonly string[];
@@ -20,6 +20,11 @@ export interface ForeignJob {
   readonly failure: Failure | null;
   readonly dependsOn: readonly string[];
   readonly throttles: readonly string[];
+  readonly resends: number;
+  /** The address that a done job was relayed to. */
+  readonly forwardedTo: string | null;
+  /** Settings of the job besides retries and throttles. */
+  readonly policy: JobPolicy;
 }
 
 export interface ForeignStore {
@@ -34,6 +39,9 @@ export interface ForeignStore {
   /** Messages about data that cannot be imported. */
   readonly unmapped: readonly string[];
 }
+
+/** What a system has besides jobs. */
+export type ForeignSettings = Pick<ForeignStore, 'tracked' | 'throttles' | 'records'>;
 
 export interface ForeignSchedule {
   readonly name: string;
@@ -68,6 +76,9 @@ export const DEFAULT_JOB: Omit<ForeignJob, 'id' | 'queue' | 'data' | 'state'> = 
   failure: null,
   dependsOn: [],
   throttles: [],
+  resends: 0,
+  forwardedTo: null,
+  policy: {},
 };
 
 /** For a system that has only jobs. */

@@ -1,19 +1,22 @@
 /**
  * Imports jobs of another system under their ids. Ended jobs are written with a note of their origin while the store is
  * closed for a moment. Waiting jobs are added like any other job. Existing ids stay unchanged, so an import can be repeated.
+ *
+ * Invariant: a queue that was deleted here stays deleted: nothing of it is imported.
  */
-import { checked } from '../core/input/check.ts';
+import { ADD_SHAPE } from '../core/input/add-options.ts';
+import { checked, object } from '../core/input/check.ts';
+import { MAX_JSON_BYTES } from '../core/input/json.ts';
 import { ID_PATTERN, queueName } from '../core/job/names.ts';
-import { created } from '../core/lifecycle/lifecycle.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
-import type { NewJob } from '../core/ports/job-store.ts';
-import type { MigratedJob, MigrationRow, MigrationState } from '../core/ports/migration.ts';
 import type { Store } from '../core/ports/store.ts';
-import { DEFAULT_SETTINGS } from '../core/settings/settings.ts';
+import { deletedQueues } from '../core/settings/delete-queue.ts';
 import { setSchedule } from '../schedules/manage-schedules.ts';
 import { findSchedule } from '../schedules/schedule-records.ts';
 import type { ForeignJob, ForeignSchedule, ForeignStore } from './foreign-job.ts';
 import { importSettings } from './import-settings.ts';
+import { newJob } from './new-job.ts';
+import { isLeftClosed, writeEnded } from './write-ended.ts';
 
 export interface ImportOptions {
   readonly store: Store;
@@ -24,10 +27,13 @@ export interface ImportOptions {
   readonly isDryRun: boolean;
   readonly now: number;
   readonly importId: string;
+  /** Copies the files of a job before it is written. Returns why it cannot be imported, or null. */
+  prepare?(job: ForeignJob): Promise<string | null>;
+  onProgress?(done: number, of: number): void;
 }
 
 export interface ImportResult {
-  readonly imported: Readonly<Record<'waiting' | 'done' | 'failed' | 'schedules', number>>;
+  readonly imported: Readonly<Record<'drafts' | 'waiting' | 'done' | 'failed' | 'schedules', number>>;
   /** The number of jobs that existed already. */
   readonly known: number;
   /** The numbers of imported records other than jobs. */
@@ -38,22 +44,26 @@ export interface ImportResult {
 const BATCH = 200;
 
 export async function importJobs(found: ForeignStore, options: ImportOptions): Promise<ImportResult> {
-  const { store, takesRunning, isDryRun } = options;
-  const { importable, unmapped } = splitImportable(found, takesRunning);
+  const { store, isDryRun } = options;
+  const deleted = await deletedQueues(store);
+  const { importable, unmapped } = splitImportable(found, { deleted, takesRunning: options.takesRunning });
   const known = new Set((await findAll(store, importable)).map(({ id }) => id));
   const fresh = importable.filter(({ id }) => !known.has(id));
-  const ended = fresh.filter(({ state }) => state === 'done' || state === 'failed');
-  const waiting = fresh.filter(({ state }) => state === 'waiting' || state === 'running');
-  const schedules = await newSchedules(store, found.recurring);
+  const schedules = await newSchedules(
+    store,
+    found.recurring.filter(({ queue }) => !deleted.has(queue)),
+  );
+  let written: readonly ForeignJob[] = fresh;
   if (!isDryRun) {
-    if (ended.length > 0 || (await isLeftClosed(store))) await writeEnded(ended, options);
-    unmapped.push(...(await addWaiting(waiting, store)));
+    written = await writeAll(fresh, options, unmapped);
     for (const each of schedules) await addSchedule(store, each);
   }
   const besides = await importSettings(found, options, unmapped);
-  const count = (state: ForeignJob['state']) => ended.filter((job) => job.state === state).length;
+  const count = (...states: readonly ForeignJob['state'][]) =>
+    written.filter(({ state }) => states.includes(state)).length;
   const imported = {
-    waiting: waiting.length,
+    drafts: count('draft'),
+    waiting: count('waiting', 'running'),
     done: count('done'),
     failed: count('failed'),
     schedules: schedules.length,
@@ -62,28 +72,41 @@ export async function importJobs(found: ForeignStore, options: ImportOptions): P
 }
 
 /** Separates the jobs that can be imported from messages about the others. */
-function splitImportable(found: ForeignStore, takesRunning: boolean) {
+function splitImportable(found: ForeignStore, rules: Rules) {
   const [importable, unmapped]: [ForeignJob[], string[]] = [[], [...found.unmapped]];
   for (const job of found.jobs) {
-    const problem = problemOf(job, takesRunning);
+    const problem = problemOf(job, rules);
     if (problem === null) importable.push(job);
     else unmapped.push(`${job.id} of ${job.queue}: ${problem}`);
   }
   return { importable, unmapped };
 }
 
-function problemOf({ id, queue, state }: ForeignJob, takesRunning: boolean): string | null {
+interface Rules {
+  readonly deleted: ReadonlySet<string>;
+  readonly takesRunning: boolean;
+}
+
+/** Returns why a job cannot be imported, or null. */
+export function problemOf(job: ForeignJob, { deleted, takesRunning }: Rules): string | null {
+  const { id, queue, state, data, name, priority, tags } = job;
   if (!ID_PATTERN.test(id)) return 'its id contains characters that are not allowed in Longhaul';
+  if (deleted.has(queue)) return 'its queue was deleted here, and stays deleted';
   if (state === 'running' && !takesRunning)
     return 'it is still running there; import again when it has ended, or use --running';
+  const bytes = new TextEncoder().encode(data).length;
+  if (bytes > MAX_JSON_BYTES) return `its data has ${bytes} bytes, more than ${MAX_JSON_BYTES}`;
   try {
     checked('queue', queue, queueName);
+    checked('job', { priority, tags, ...(name !== null && { name }) }, LABELS);
     return null;
   } catch (error) {
     if (error instanceof LonghaulError) return error.message;
     throw error;
   }
 }
+
+const LABELS = object({ name: ADD_SHAPE.name, priority: ADD_SHAPE.priority, tags: ADD_SHAPE.tags });
 
 async function findAll({ jobs }: Store, wanted: readonly ForeignJob[]) {
   const found = [];
@@ -92,102 +115,66 @@ async function findAll({ jobs }: Store, wanted: readonly ForeignJob[]) {
   return found.filter((job) => job !== null);
 }
 
-/** Returns whether a killed import left the store closed. Over HTTP the state is unknown and cannot be changed. */
-async function isLeftClosed({ migration }: Store): Promise<boolean> {
-  const standing = await migration.standing().catch((error: unknown) => {
-    if (error instanceof LonghaulError && error.code === 'refused') return null;
-    throw error;
-  });
-  return standing?.role === 'import';
-}
-
-/** Closes the store while it writes, because the import assigns the insertion numbers. */
-async function writeEnded(
-  ended: readonly ForeignJob[],
-  { store, origin, now, importId }: ImportOptions,
-): Promise<void> {
-  const { migration } = store;
-  const before = await migration.standing();
-  const standing: MigrationState = {
-    move: importId,
-    role: 'import',
-    other: origin,
-    state: 'moving',
-    at: now,
-    done: null,
-    left: [],
-  };
-  const isFree = before === null || before.role === 'import' || (before.role === 'target' && before.state === 'over');
-  if (!isFree || !(await migration.stand(standing, before)))
-    throw new LonghaulError('refused', 'the store is being migrated: import after the migration has ended');
-  try {
-    const queues = [...new Set(ended.map(({ queue }) => queue))].map((name) => ({
-      key: name,
-      value: { name, turn: 0, rateAt: 0, turns: [], series: [] },
-    }));
-    const numbers = await migration.numbers();
-    await migration.write({ move: importId, part: 'queues', rows: queues, gone: [], numbers, done: null });
-    for (let at = 0; at < ended.length; at += BATCH) {
-      const rows = ended
-        .slice(at, at + BATCH)
-        .map((job, index) => rowOf(job, { seq: numbers.seq + at + index + 1, now, origin }));
-      const last = { ...numbers, seq: numbers.seq + at + rows.length };
-      await migration.write({ move: importId, part: 'jobs', rows, gone: [], numbers: last, done: null });
+/** Writes the jobs, parents before children, and adds messages about those that were refused. Returns the others. */
+async function writeAll(
+  fresh: readonly ForeignJob[],
+  options: ImportOptions,
+  unmapped: string[],
+): Promise<readonly ForeignJob[]> {
+  const { store, prepare, onProgress } = options;
+  if (await isLeftClosed(store)) await writeEnded([], options);
+  const ended = fresh.filter(({ state }) => state === 'done' || state === 'failed');
+  const { ordered, cyclic } = parentsFirst(fresh.filter((job) => !ended.includes(job)));
+  unmapped.push(...cyclic.map(({ id }) => `${id}: its dependencies form a cycle`));
+  const written: ForeignJob[] = [];
+  const all = [...inBatches(ended), ...inBatches(ordered)];
+  for (const batch of all) {
+    const ready: ForeignJob[] = [];
+    for (const job of batch) {
+      const problem = (await prepare?.(job)) ?? null;
+      if (problem === null) ready.push(job);
+      else unmapped.push(`${job.id} of ${job.queue}: ${problem}`);
     }
-  } finally {
-    await migration.stand(before?.role === 'import' ? null : before, standing);
+    const refused = ready[0] !== undefined && ended.includes(ready[0]) ? await writeBatch(ready) : await add(ready);
+    unmapped.push(...refused.values());
+    written.push(...ready.filter(({ id }) => !refused.has(id)));
+    onProgress?.(written.length, fresh.length);
+  }
+  return written;
+
+  async function writeBatch(batch: readonly ForeignJob[]): Promise<ReadonlyMap<string, string>> {
+    await writeEnded(batch, options);
+    return new Map();
+  }
+
+  async function add(batch: readonly ForeignJob[]): Promise<ReadonlyMap<string, string>> {
+    const answers = await store.jobs.add(batch.map(newJob));
+    return new Map(
+      answers.flatMap((answer, at) =>
+        answer.ok ? [] : [[batch[at]?.id ?? '', `${batch[at]?.id}: ${answer.refusal.message}`] as const],
+      ),
+    );
   }
 }
 
-function rowOf(
-  foreign: ForeignJob,
-  { seq, now, origin }: { seq: number; now: number; origin: string },
-): MigrationRow<'jobs'> {
-  const { createdAt, endedAt, state, attempt, result, failure } = foreign;
-  const [from, to] = [createdAt ?? endedAt ?? now, endedAt ?? now];
-  const { job, row } = created(newJob(foreign), { now: from, seq, settings: DEFAULT_SETTINGS });
-  const ended = { ...job, state, attempt, result, failure, endedAt: to, failures: failure === null ? 0 : 1 };
-  const event = state === 'done' ? ('completed' as const) : ('failed' as const);
-  const last = { at: to, event, state, attempt, token: null, by: null, note: `imported from ${origin}` };
-  const value: MigratedJob = { job: ended, history: [row, last], parents: [], holds: null };
-  return { key: String(seq), value };
-}
+const inBatches = (jobs: readonly ForeignJob[]): readonly (readonly ForeignJob[])[] =>
+  Array.from({ length: Math.ceil(jobs.length / BATCH) }, (_, at) => jobs.slice(at * BATCH, (at + 1) * BATCH));
 
-function newJob(job: ForeignJob): NewJob {
-  const { id, queue, data, name, priority, tags, retries, throttles, runAt, state } = job;
-  return {
-    id,
-    queue,
-    data,
-    ...(name !== null && { name }),
-    ...(priority !== 0 && { priority }),
-    ...(tags.length > 0 && { tags }),
-    ...((retries !== null || throttles.length > 0) && {
-      policy: { ...(retries !== null && { retries }), ...(throttles.length > 0 && { throttles }) },
-    }),
-    ...(runAt !== null && state === 'waiting' && { runAt }),
-  };
-}
-
-/** Adds parents before children. Returns messages about jobs that were refused or depend on each other in a cycle. */
-async function addWaiting(waiting: readonly ForeignJob[], { jobs }: Store): Promise<readonly string[]> {
-  const problems: string[] = [];
-  let remaining = waiting;
+/** Orders jobs so that each comes after those it depends on. Jobs of a cycle have no such order. */
+export function parentsFirst(jobs: readonly ForeignJob[]): {
+  readonly ordered: readonly ForeignJob[];
+  readonly cyclic: readonly ForeignJob[];
+} {
+  const ordered: ForeignJob[] = [];
+  let remaining = jobs;
   for (let before = remaining.length + 1; remaining.length > 0 && remaining.length < before; ) {
     before = remaining.length;
     const open = new Set(remaining.map(({ id }) => id));
-    const next = remaining.filter(({ dependsOn }) => dependsOn.every((id) => !open.has(id)));
-    for (let at = 0; at < next.length; at += BATCH) {
-      const answers = await jobs.add(
-        next
-          .slice(at, at + BATCH)
-          .map((job) => ({ ...newJob(job), ...(job.dependsOn.length > 0 && { dependsOn: job.dependsOn }) })),
-      );
-      for (const answer of answers) if (!answer.ok) problems.push(answer.refusal.message);
-    }
-    remaining = remaining.filter((job) => !next.includes(job));
+    ordered.push(...remaining.filter(({ dependsOn }) => dependsOn.every((id) => !open.has(id))));
+    const done = new Set(ordered.map(({ id }) => id));
+    remaining = remaining.filter(({ id }) => !done.has(id));
   }
-  return [...problems, ...remaining.map(({ id }) => `${id}: its dependencies form a cycle`)];
+  return { ordered, cyclic: remaining };
 }
 
 async function newSchedules(
@@ -200,7 +187,7 @@ async function newSchedules(
   return all.flat();
 }
 
-async function addSchedule(
+export async function addSchedule(
   store: Store,
   { name, queue, everyMs, data, priority, tags, klass }: ForeignSchedule,
 ): Promise<void> {

@@ -4,12 +4,12 @@ import { THROTTLE_RECORD } from '../core/limits/throttle.ts';
 import { setThrottle } from '../core/limits/throttle-views.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { Store } from '../core/ports/store.ts';
-import type { ForeignStore } from './foreign-job.ts';
+import type { ForeignSettings } from './foreign-job.ts';
 import type { ImportOptions, ImportResult } from './import-jobs.ts';
 
 /** Runs after the import of jobs, because only an existing job can be tracked. Adds failures to `unmapped`. */
 export async function importSettings(
-  { tracked, throttles, records }: ForeignStore,
+  { tracked, throttles, records }: ForeignSettings,
   { store, isDryRun }: Pick<ImportOptions, 'store' | 'isDryRun'>,
   unmapped: string[],
 ): Promise<ImportResult['besides']> {

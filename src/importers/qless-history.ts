@@ -1,9 +1,11 @@
 /**
- * Reads the history of a qless job: a list of MessagePack events `[time, event, details]`, or in older versions a JSON list
- * of stages in the job itself. Pure; ignores events that it cannot read.
+ * Reads the history of a qless job: a list of events `[time, event, details]`, each as JSON or as MessagePack, or in older
+ * versions a JSON list of stages in the job itself. Pure; ignores events that it cannot read.
  */
 import { parseJson } from './foreign-job.ts';
 import { readMsgpack } from './read-msgpack.ts';
+
+const BRACKET = 0x5b;
 
 export interface QlessHistory {
   /** The last queue that the job was put into. */
@@ -21,7 +23,7 @@ interface QlessEvent {
 }
 
 export function readHistory(json: string | undefined, packed: readonly Uint8Array[]): QlessHistory {
-  const rows = packed.flatMap((bytes) => parseEvent(readMsgpack(bytes)));
+  const rows = packed.flatMap((bytes) => parseEvent(readRow(bytes)));
   const all = rows.length > 0 ? rows : stagesIn(parseJson(json)).flatMap(stageEvents);
   const first = all.find(({ type }) => type === 'put');
   return {
@@ -29,6 +31,11 @@ export function readHistory(json: string | undefined, packed: readonly Uint8Arra
     putAt: first === undefined ? null : Math.round(first.at * 1_000),
     popped: all.filter(({ type }) => type === 'popped').length,
   };
+}
+
+/** A row in JSON begins with a bracket, which is no list in MessagePack. */
+function readRow(bytes: Uint8Array): unknown {
+  return bytes[0] === BRACKET ? parseJson(new TextDecoder().decode(bytes)) : readMsgpack(bytes);
 }
 
 function parseEvent(row: unknown): readonly QlessEvent[] {

@@ -19,7 +19,10 @@ export async function readBlueque(keys: ForeignKeys): Promise<ForeignStore> {
   const ordered = [...waiting.filter((id) => ids.includes(id)), ...ids.filter((id) => !waiting.includes(id))];
   const jobs: ForeignJob[] = [];
   for (const id of ordered) {
-    const job = readTask(id, await keys.hash(TASK + id));
+    const task = await keys.hash(TASK + id);
+    // A bridge has moved it (follow/).
+    if (task['node'] === 'longhaul') continue;
+    const job = readTask(id, task);
     if (typeof job === 'string') unmapped.push(job);
     else jobs.push(job);
   }
@@ -34,7 +37,8 @@ async function pendingIds(keys: ForeignKeys): Promise<readonly string[]> {
   return ids;
 }
 
-function readTask(id: string, task: Readonly<Record<string, string>>): ForeignJob | string {
+/** Returns the job of a hash, or a text that says why there is none. */
+export function readTask(id: string, task: Readonly<Record<string, string>>): ForeignJob | string {
   const state = STATES[task['status'] ?? ''];
   const queue = task['queue'];
   if (state === undefined || queue === undefined)
@@ -48,7 +52,8 @@ function readTask(id: string, task: Readonly<Record<string, string>>): ForeignJo
     state,
     data: JSON.stringify(task['parameters'] ?? ''),
     createdAt: parseSeconds(task['created']),
-    runAt: parseSeconds(task['eta']),
+    // A due task has its place in the list of pending tasks.
+    runAt: task['status'] === 'scheduled' ? parseSeconds(task['eta']) : null,
     endedAt: isEnded ? updated : null,
     attempt: isEnded ? 1 : 0,
     result: task['result'] === undefined ? null : JSON.stringify(task['result']),

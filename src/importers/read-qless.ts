@@ -2,7 +2,7 @@
  * Reads the keys of qless: a hash and a set of dependencies for each job, recurring jobs, throttles, tracked jobs and the
  * configuration. In qless a higher priority runs first.
  */
-import type { ForeignJob, ForeignKeys, ForeignSchedule, ForeignStore } from './foreign-job.ts';
+import type { ForeignJob, ForeignKeys, ForeignSchedule, ForeignSettings, ForeignStore } from './foreign-job.ts';
 import { DEFAULT_JOB, parseJson, parseSeconds, stringsIn } from './foreign-job.ts';
 import type { QlessHistory } from './qless-history.ts';
 import { readHistory } from './qless-history.ts';
@@ -58,13 +58,14 @@ async function scheduledAt(keys: ForeignKeys, queue: string, id: string): Promis
   return found === undefined ? null : Math.round(found[1] * 1_000);
 }
 
-interface RelatedKeys {
+export interface RelatedKeys {
   readonly dependsOn: readonly string[];
   readonly runAt: number | null;
   readonly history: QlessHistory;
 }
 
-function readJob(
+/** Returns the job of a hash, or a text that says why there is none. */
+export function readJob(
   id: string,
   job: Readonly<Record<string, string>>,
   { dependsOn, runAt, history }: RelatedKeys,
@@ -97,7 +98,7 @@ function readJob(
   };
 }
 
-function readRecurring(name: string, job: Readonly<Record<string, string>>): ForeignSchedule {
+export function readRecurring(name: string, job: Readonly<Record<string, string>>): ForeignSchedule {
   return {
     name,
     queue: job['queue'] ?? '',
@@ -110,7 +111,7 @@ function readRecurring(name: string, job: Readonly<Record<string, string>>): For
 }
 
 /** Reads tracked jobs, throttles, and the configuration, which the qless compat layer uses unchanged. */
-async function readSettings(keys: ForeignKeys): Promise<Pick<ForeignStore, 'tracked' | 'throttles' | 'records'>> {
+export async function readSettings(keys: ForeignKeys): Promise<ForeignSettings> {
   const tracked = (await keys.sorted('ql:tracked')).map(([id]) => id);
   const all = await readThrottles(keys);
   const queueThrottles = all.filter(({ name }) => name.startsWith(QUEUE_THROTTLE));

@@ -103,6 +103,6 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   }
 
   get checkpoint(): ActiveJob['checkpoint'] {
-    return (value) => this.#port.checkpoint(toJsonText('checkpoint', value));
+    return (value) => this.#port.checkpoint(toJsonText('checkpoint', value, { dates: 'text' }));
   }
 }

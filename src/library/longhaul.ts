@@ -73,9 +73,12 @@ export class Longhaul implements AsyncDisposable {
   }
 
   /** Returns a queue by name, or by address (`http://host:3333/q/mail`): the queue `relay` forwards jobs added to it. */
-  queue<Data = unknown, Result = unknown>(name: string, options: QueueOptions<Data> = {}): Queue<Data, Result> {
+  queue<Data = unknown, Result = unknown, Output = Data>(
+    name: string,
+    options: QueueOptions<Data, Output> = {},
+  ): Queue<Data, Result, Output> {
     const checked = isAddress(name) ? checkDestination(name) : checkQueueName(name);
-    return new Queue<Data, Result>(checked, this.#connection, options);
+    return new Queue<Data, Result, Output>(checked, this.#connection, options);
   }
 
   /** Starts one worker for several queues: jobs of the first are claimed before jobs of the second. */
@@ -84,7 +87,7 @@ export class Longhaul implements AsyncDisposable {
     handler: Handler<Data, Result>,
     options: WorkOptions = {},
   ): Work {
-    return startWork(this.#connection, { queues: queues.map(checkQueueName), handler, options, schema: null });
+    return startWork(this.#connection, { queues, handler, options, schema: null });
   }
 
   /** Returns a job, or null when it does not exist. */

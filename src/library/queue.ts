@@ -28,9 +28,12 @@ import type { Work, WorkOptions } from './work.ts';
 import { startWork } from './work.ts';
 
 /** Options of `longhaul.queue`. */
-export interface QueueOptions<Data> {
-  /** Checks data on add, and again before the handler receives it: zod, valibot, arktype or any Standard Schema. */
-  readonly schema?: StandardSchema<Data>;
+export interface QueueOptions<Data, Output = Data> {
+  /**
+   * Checks data on add, and again before the handler receives it: zod, valibot, arktype or any Standard Schema. The data
+   * is stored as given; the handler gets the output of the schema.
+   */
+  readonly schema?: StandardSchema<Data, Output>;
 }
 
 /** A query for a page of the jobs of this queue. */
@@ -40,13 +43,13 @@ const PAGE = 50;
 const MAX_ADD = 1_000;
 
 /** A queue: adds jobs, works on them, and reads and changes its settings. */
-export class Queue<Data = unknown, Result = unknown> {
+export class Queue<Data = unknown, Result = unknown, Output = Data> {
   /** The name of the queue, or the address of a remote one. */
   readonly name: string;
   readonly #connection: Connection;
-  readonly #schema: StandardSchema<Data> | null;
+  readonly #schema: StandardSchema<Data, Output> | null;
 
-  constructor(name: string, connection: Connection, options: QueueOptions<Data>) {
+  constructor(name: string, connection: Connection, options: QueueOptions<Data, Output>) {
     this.name = name;
     this.#connection = connection;
     this.#schema = options.schema ?? null;
@@ -54,7 +57,8 @@ export class Queue<Data = unknown, Result = unknown> {
 
   /** Adds a job. */
   async add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
-    const job = this.#toNewJob(this.#schema === null ? data : await this.#valid(data), options);
+    if (this.#schema !== null) await this.#check(data);
+    const job = this.#toNewJob(data, options);
     const [answer] = await this.#connection.store.jobs.add([job]);
     if (answer === undefined) throw new Error('the store left an added job unanswered');
     return addedJob(answer, this.#connection.endWaiter);
@@ -68,7 +72,8 @@ export class Queue<Data = unknown, Result = unknown> {
     const optionsOf = typeof options === 'function' ? options : () => options;
     const jobs: NewJob[] = [];
     for (const [index, data] of items.entries()) {
-      jobs.push(this.#toNewJob(this.#schema === null ? data : await this.#valid(data), optionsOf(data, index)));
+      if (this.#schema !== null) await this.#check(data);
+      jobs.push(this.#toNewJob(data, optionsOf(data, index)));
     }
     const answers = [];
     for (let from = 0; from < jobs.length; from += MAX_ADD) {
@@ -86,12 +91,12 @@ export class Queue<Data = unknown, Result = unknown> {
 
   /** Creates a schedule for this queue, or changes the one of that name; see `schedules.set`. */
   async schedule(name: string, { data, ...input }: Omit<ScheduleInput<Data>, 'queue'>): Promise<ScheduleView> {
-    const valid = this.#schema === null || data === undefined ? data : await this.#valid(data);
-    return new Schedules(this.#connection).set(name, { ...input, data: valid, queue: this.name });
+    if (data !== undefined) await this.#check(data);
+    return new Schedules(this.#connection).set(name, { ...input, data, queue: this.name });
   }
 
   /** Starts a worker for this queue in this process, until its `stop()` or the `close()` of the connection. */
-  work(handler: Handler<Data, Result>, options: WorkOptions = {}): Work {
+  work(handler: Handler<Output, Result>, options: WorkOptions = {}): Work {
     return startWork(this.#connection, { queues: [checkQueueName(this.name)], handler, options, schema: this.#schema });
   }
 
@@ -197,8 +202,8 @@ export class Queue<Data = unknown, Result = unknown> {
     throw new LonghaulError('refused', deleted.refusal.message, { refusal: deleted.refusal });
   }
 
-  async #valid(data: Data): Promise<Data> {
-    return this.#schema === null ? data : validate(`data for queue ${this.name}`, this.#schema, data);
+  async #check(data: Data): Promise<void> {
+    if (this.#schema !== null) await validate(`data for queue ${this.name}`, this.#schema, data);
   }
 
   #toNewJob(data: Data, options: AddOptions | undefined): NewJob {

@@ -16,7 +16,7 @@ import { validate } from './standard-schema.ts';
 
 export interface HandlerRun<Data, Result> {
   readonly handler: Handler<Data, Result>;
-  readonly schema: StandardSchema<Data> | null;
+  readonly schema: StandardSchema<unknown, Data> | null;
   readonly home: string | null;
   readonly store: Store;
   onLog(job: RunningJob, line: string): void;
@@ -51,7 +51,7 @@ export async function runHandler<Data, Result>(
 function toRunOutcome(value: unknown): AttemptOutcome {
   const outcome = outcomeIn(value);
   if (outcome !== null) return toAttemptOutcome(outcome);
-  return { kind: 'complete', result: toJsonText('result', value) };
+  return { kind: 'complete', result: toJsonText('result', value, { dates: 'text' }) };
 }
 
 function toAttemptOutcome(outcome: HandlerOutcome): AttemptOutcome {

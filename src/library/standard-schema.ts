@@ -4,14 +4,17 @@
 import type { Problem } from '../core/ports/errors.ts';
 import { badInput } from '../core/ports/errors.ts';
 
-/** A validator that follows the Standard Schema convention, such as one of zod, valibot or arktype. */
-export interface StandardSchema<Output = unknown> {
+/**
+ * A validator that follows the Standard Schema convention, such as one of zod, valibot or arktype. `Output` differs from
+ * `Input` where it transforms values or fills in defaults.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
   /** The interface of the convention. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => Validation<Output> | Promise<Validation<Output>>;
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
 
@@ -25,7 +28,11 @@ interface Issue {
 }
 
 /** Returns the value that the schema returns. Throws `bad-input` with the messages and paths of the schema. */
-export async function validate<Output>(what: string, schema: StandardSchema<Output>, value: unknown): Promise<Output> {
+export async function validate<Input, Output>(
+  what: string,
+  schema: StandardSchema<Input, Output>,
+  value: unknown,
+): Promise<Output> {
   const answer = await schema['~standard'].validate(value);
   if (answer.issues === undefined) return answer.value;
   throw badInput(what, answer.issues.map(toProblem));

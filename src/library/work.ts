@@ -1,9 +1,11 @@
 /** Starts workers in this process, whose runner is the user's handler. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { checked, duration, integer, object, oneOf, text } from '../core/input/check.ts';
+import type { Check } from '../core/input/check.ts';
+import { checked, duration, integer, listOf, object, oneOf, show, text } from '../core/input/check.ts';
 import type { Duration } from '../core/input/duration.ts';
 import type { RunningJob } from '../core/job/job.ts';
+import { queueName } from '../core/job/names.ts';
 import { readResources } from '../core/limits/resources.ts';
 import type { ResourcesInput } from '../core/settings/limit-input.ts';
 import { units } from '../core/settings/limit-input.ts';
@@ -66,10 +68,11 @@ export interface WorkPlan<Data, Result> {
   readonly queues: readonly string[];
   readonly handler: Handler<Data, Result>;
   readonly options: WorkOptions;
-  readonly schema: StandardSchema<Data> | null;
+  readonly schema: StandardSchema<unknown, Data> | null;
 }
 
 const DRAIN_MS = 30_000;
+const MAX_QUEUES = 1_000;
 
 const shape = object({
   concurrency: integer(1, 10_000),
@@ -82,7 +85,21 @@ const shape = object({
   onEvent: (value) => value as (event: WorkEvent) => void,
 });
 
+const handler: Check<unknown> = (value, report, path) =>
+  typeof value === 'function' ? value : report(path, `must be a function, not ${show(value)}`);
+const queues: Check<unknown> = (value, report, path) => {
+  const names = listOf(queueName, MAX_QUEUES)(value, report, path);
+  return names?.length === 0 ? report(path, 'must have at least one queue') : names;
+};
+const argumentsOfWork: Check<unknown> = (plan, report) => {
+  const { queues: names, handler: given } = plan as Readonly<Record<string, unknown>>;
+  queues(names, report, 'queues');
+  handler(given, report, 'handler');
+  return plan;
+};
+
 export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): Work {
+  checked('work', plan, argumentsOfWork);
   const worker = createWorker(workerOptions(connection, plan));
   const maintenance = startMaintenance(connection.store, (error) =>
     plan.options.onEvent?.({ type: 'trouble', what: 'maintenance', error }),

@@ -5,6 +5,10 @@ export interface Home {
   readonly root: string;
   readonly database: string;
   readonly queues: string;
+  /** RQ's directory: `queue/<name>/config.json` defines a queue, `form.json` its form. */
+  readonly rqQueues: string;
+  /** RQ's directory of scripts. */
+  readonly code: string;
   readonly jobs: string;
   readonly blobs: string;
   readonly settings: string;
@@ -17,6 +21,8 @@ export function homeAt(root: string): Home {
     root,
     database: join(root, 'store.db'),
     queues: join(root, 'queues'),
+    rqQueues: join(root, 'queue'),
+    code: join(root, 'code'),
     jobs: join(root, 'jobs'),
     blobs: join(root, 'blobs'),
     settings: join(root, 'node.json'),
@@ -31,4 +37,9 @@ export function jobFolder(home: Home, id: string): string {
 
 export function attemptFolder(home: Home, id: string, attempt: number): string {
   return join(home.jobs, id, 'attempts', String(attempt));
+}
+
+/** Returns the directories whose executables may run as scripts: those of the data directory, and the configured ones. */
+export function scriptFolders(home: Home, configured: readonly string[]): readonly string[] {
+  return [home.queues, home.code, ...configured];
 }

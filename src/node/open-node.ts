@@ -23,6 +23,7 @@ import type { OtherNodes } from './cluster/other-nodes.ts';
 import type { Home } from './home.ts';
 import { takeNodeLock } from './node-lock.ts';
 import type { NodeSettings } from './node-settings.ts';
+import { openRqQueues } from './queues/open-rq-queues.ts';
 import type { Relay } from './relay/open-relay.ts';
 import { openRelay } from './relay/open-relay.ts';
 import type { QueueFiles } from './retention/kept-files.ts';
@@ -120,6 +121,8 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     undo.push(() => relay.stop());
     const router = await openRouter({ ...parts, upOf: (addresses, signal) => relay.health.upOf(addresses, signal) });
     undo.push(() => router.stop());
+    const rqQueues = options.settings.rq.open ? await openRqQueues(parts) : { stop: () => Promise.resolve() };
+    undo.push(() => rqQueues.stop());
     const hooks = await openWebhooks({ ...parts, outputAt: (job) => outputAt(options.home, job) });
     const schedules = startSchedules(options);
     return {
@@ -129,7 +132,7 @@ export async function openNode(options: NodeOptions): Promise<Node> {
       wakeSchedules: () => schedules.wake(),
       stop({ absenceMs = ABSENCE_MS } = {}) {
         const last = [() => lock.release(), () => owner.release(), () => member.stop(), () => node.stop(absenceMs)];
-        const systemQueues = [() => relay.stop(), () => hooks.stop(), () => router.stop()];
+        const systemQueues = [() => relay.stop(), () => hooks.stop(), () => router.stop(), () => rqQueues.stop()];
         return undoAll([...last, ...systemQueues, () => schedules.stop(), () => member.registry.leave()], options);
       },
     };

@@ -80,9 +80,9 @@ export type RunningRow = ReturnType<typeof runningRow>;
 export const MAX_SUMMARIES = 500;
 /** Summaries of the scripts that run on one node. */
 export const runningSummaries = fields({
-  glances: listOf(fields({ id: jobId, attempt: amount, ...summary }), MAX_SUMMARIES),
+  summaries: listOf(fields({ id: jobId, attempt: amount, ...summary }), MAX_SUMMARIES),
 });
-export type RunningSummary = ReturnType<typeof runningSummaries>['glances'][number];
+export type RunningSummary = ReturnType<typeof runningSummaries>['summaries'][number];
 
 export const runningRows = fields({ now: at, rows: listOf(runningRow, 1_000), next: orNull(text({ max: 1_024 })) });
 export type RunningRows = ReturnType<typeof runningRows>;

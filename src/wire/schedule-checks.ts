@@ -60,7 +60,7 @@ export const ruleAnswer = fields({ words: freeText, upcoming: listOf(at, MAX_RUN
 export const scheduleTimelines = fields({
   from: at,
   until: at,
-  lanes: listOf(
+  timelines: listOf(
     fields({
       name: word,
       queue: word,

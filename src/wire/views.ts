@@ -90,7 +90,7 @@ const settings = fields({
   stage: oneOf('copy', 'link'),
   maxRunning: orNull(whole),
   keys: orNull(fields({ by: listOf(word, 5), limit: orNull(whole) })),
-  coalesce: orNull(fields({ by: listOf(word, 5) })),
+  coalesce: orNull(fields({ by: listOf(word, 5) }, { scheduled: flag })),
   needs: anyText,
   throttles: listOf(word, 20),
   rate: orNull(fields({ count: whole, ms })),

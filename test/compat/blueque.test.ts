@@ -171,15 +171,79 @@ overStores('Blueque', (open) => {
     expect(await c.getListener('q').claimOrphan()).toBeNull();
   });
 
-  test('blueque Listener.claimOrphan: what was started is left to its process, and fails when that is gone', async () => {
+  test('blueque Listener.claimOrphan: what was started is offered once, whether its process lives or not', async () => {
     const [c, longhaul] = [await client(), await open()];
+    for (const pid of [deadPid(), process.pid]) {
+      const id = await c.getQueue('q').enqueue('p');
+      await orphanOf(longhaul, id, pid);
+      expect(await c.getListener('q').claimOrphan()).toMatchObject({ id, status: 'started', pid });
+      expect(await c.getListener('q').claimOrphan()).toBeNull();
+      expect((await c.getTask(id)).status).toBe('started');
+    }
+  });
+
+  test('blueque Listener.claimOrphan: with orphans fail, what was started fails when its process is gone', async () => {
+    const longhaul = await open();
+    const c = new Client(longhaul, { orphans: 'fail' });
     const gone = await c.getQueue('q').enqueue('p');
     await orphanOf(longhaul, gone, deadPid());
     expect(await c.getListener('q').claimOrphan()).toBeNull();
     expect(await c.getTask(gone)).toMatchObject({ status: 'failed', error: expect.stringContaining('is gone') });
+    expect(() => new Client(longhaul, { orphans: 'ignore' as 'fail' })).toThrow('orphans: must be offer or fail');
+  });
+
+  test('blueque Task.eta, Task.updated: only a scheduled task has an eta, and every change moves updated', async () => {
+    const [c, longhaul] = [await client(), await open()];
     const id = await c.getQueue('q').enqueue('p');
-    await orphanOf(longhaul, id, process.pid);
-    expect(await c.getListener('q').claimOrphan()).toMatchObject({ id, status: 'started', pid: process.pid });
+    await orphanOf(longhaul, id, null);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const reserved = await c.getListener('q').claimOrphan();
+    expect(reserved).toMatchObject({ id, status: 'reserved', eta: null });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await c.getProcessor(await c.getTask(id)).start(1);
+    expect((await c.getTask(id)).updated).toBeGreaterThan(reserved?.updated ?? Number.POSITIVE_INFINITY);
+  });
+
+  test('blueque lists: pending, reserved by a listener, scheduled, complete and failed, in the order of the documented lists', async () => {
+    const c = await client();
+    const queue = c.getQueue('q');
+    const ids: string[] = [];
+    for (const each of ['1', '2', '3', '4']) ids.push(await queue.enqueue(each));
+    const [later, soon] = [
+      await queue.schedule('x', Date.now() / 1_000 + 900),
+      await queue.schedule('y', Date.now() / 1_000 + 60),
+    ];
+    expect(await queue.getPendingTasks()).toEqual(ids.toReversed());
+    expect(await queue.getScheduledTasks()).toEqual([soon, later]);
+    const [one, two] = [await c.getListener('q').listen(), await c.getListener('q').listen()];
+    expect(await queue.getReservedTasks(me)).toEqual([two.id, one.id]);
+    expect(await queue.getReservedTasks('another')).toEqual([]);
+    for (const task of [one, two]) {
+      await c.getProcessor(task).start(1);
+      await (task === one ? c.getProcessor(task).complete('r') : c.getProcessor(task).fail('e'));
+    }
+    expect([await queue.getCompleteTasks(), await queue.getFailedTasks()]).toEqual([[one.id], [two.id]]);
+    expect(await queue.getReservedTasks(me)).toEqual([]);
+  });
+
+  test('blueque lists: getListeners lists the living, from their creation on', async () => {
+    const [c, longhaul] = [await client(), await open()];
+    const dead = deadPid();
+    const about = {
+      host: hostname(),
+      pid: dead,
+      queues: ['q'],
+      leaseMs: 60_000,
+      info: '{}',
+      kind: 'register',
+    } as const;
+    await longhaul.store.jobs.keepWorker({ id: `${hostname()}_${dead}`, ...about });
+    expect(await c.getQueue('q').getListeners()).toEqual([]);
+    const [listener, other] = [c.getListener('q'), c.getListener('r')];
+    expect([await c.getQueue('q').getListeners(), await c.getQueue('r').getListeners()]).toEqual([[me], [me]]);
+    await listener.close();
+    expect([await c.getQueue('q').getListeners(), await c.getQueue('r').getListeners()]).toEqual([[], [me]]);
+    await other.close();
   });
 });
 

@@ -61,20 +61,40 @@ overStores(
       expect((await door.peek('q', 5, 0)).map(({ id }) => id)).toEqual(['a']);
       const [job] = await door.pop('q', 'first', 1, 1, 31);
       expect(job).toMatchObject({ id: 'a', state: 'pending', worker: 'first', expires: 31 });
-      expect(await door.pop('q', 'second', 5, 40, 100)).toEqual([]);
+      expect(await door.pop('q', 'second', 5, 30, 100)).toEqual([]);
+      expect((await door.peek('q', 5, 31)).map(({ id }) => id)).toEqual(['a']);
       await door.put('q', 'urgent', '{}', 41, -9);
       expect((await door.pop('q', 'second', 5, 60, 100)).map(({ id }) => id)).toEqual(['a', 'urgent', 'b']);
-      await expect(door.pop('q', 'second', 5, 60, 60)).rejects.toThrow('the expiration lies behind');
+      await expect(door.pop('q', 'second', 5, 60, 60)).rejects.toThrow('must be later than now');
     });
 
-    test('qless Heartbeat: the new expiration, or false when the job was given away', async () => {
+    test('qless Pop: an expired lock is handed out at once, and however often it expires', async () => {
+      const door = await qless();
+      await door.put('q', 'a', '{}', 0);
+      for (let at = 0; at < 120; at += 10) expect(await door.pop('q', `w${at}`, 1, at, at + 10)).toHaveLength(1);
+    });
+
+    test('qless Put, Pop: every number may be a text', async () => {
+      const door = await qless();
+      await door.put('q', 'a', '{}', '0', '5', '[1, "two"]', '10');
+      expect(await door.pop('q', 'w', '1', '9', '60')).toEqual([]);
+      const [job] = await door.pop('q', 'w', '1', '10', '60');
+      expect(job).toMatchObject({ priority: 5, tags: '["1","two"]', expires: 60 });
+      now = 11;
+      expect(await door.heartbeat('a', 'w', '70')).toBe(70);
+      expect(await door.complete('a', '{}', 'next', '5')).toBe('scheduled');
+    });
+
+    test('qless Heartbeat: the new expiration, or false when the lock expired or the job was given away', async () => {
       const door = await qless();
       await door.put('q', 'a', '{}', 0);
       await door.pop('q', 'first', 1, 0, 60);
       now = 30;
       expect(await door.heartbeat('a', 'first', 95, '{"half":1}')).toBe(95);
       expect(await door.get('a')).toMatchObject({ expires: 95, data: '{"half":1}' });
-      await door.pop('q', 'second', 1, 105, 200);
+      now = 95;
+      expect(await door.heartbeat('a', 'first', 150)).toBe(false);
+      await door.pop('q', 'second', 1, 95, 200);
       now = 106;
       expect(await door.heartbeat('a', 'first', 150)).toBe(false);
       expect(await door.complete('a', '{}', undefined, undefined, 'first')).toBe(false);
@@ -82,7 +102,7 @@ overStores(
       expect(await door.heartbeat('a', 'second', 300)).toBe(false);
     });
 
-    test('qless Complete: without a worker for whoever holds it; with a queue it goes on there', async () => {
+    test('qless Complete: without a worker for the object that popped the job; with a queue it goes on there', async () => {
       const door = await qless();
       await door.put('test1', 'a', '{}', 10);
       await door.pop('test1', 'w1', 1, 20, 80);
@@ -103,6 +123,19 @@ overStores(
       expect(await door.complete('a')).toBe(false);
     });
 
+    test('qless Complete: false for the previous holder, and for an object that never popped the job', async () => {
+      const [first, second, other] = [await qless(), await qless(), await qless()];
+      await first.put('q', 'a', '{}', 0);
+      await first.pop('q', 'w1', 1, 0, 10);
+      await second.pop('q', 'w2', 1, 20, 100);
+      now = 30;
+      expect(await first.complete('a')).toBe(false);
+      expect(await first.fail('a', 'type', 'message', 30)).toBe(false);
+      expect(await other.complete('a')).toBe(false);
+      expect(await other.get('a')).toMatchObject({ state: 'pending', worker: 'w2' });
+      expect(await second.complete('a')).toBe('complete');
+    });
+
     test('qless Fail: kept by its type, or false when it is not pending', async () => {
       const door = await qless();
       await door.put('q', 'a', '{}', 0);
@@ -121,6 +154,11 @@ overStores(
       const stats = await door.stats('q', 0);
       expect(stats).toMatchObject({ total: 1, mean: 2.5, variance: 0 });
       expect(stats.histogram.findIndex((count) => count > 0)).toBe(2);
+      expect(await door.stats('q', '1970-01-01')).toEqual(stats);
+      expect(await door.stats('q', '4000')).toEqual(stats);
+      expect(await door.stats('q')).toEqual(stats);
+      for (const date of ['1970-13-01', 'today', -1, 1e300])
+        await expect(door.stats('q', date)).rejects.toThrow('Stats(): Arg "date"');
       const waited = await door.stats('q', 0, 'wait');
       expect(waited.histogram.findIndex((count) => count > 0)).toBe(60 + 59 + Math.floor((4_000 - 3_600) / 900));
     });
@@ -188,12 +226,13 @@ overStores(
       await door.call('heartbeat', 60, 'b', 'w');
       await door.call('heartbeat', 60, 'c', 'w');
       await door.call('heartbeat', 60, 'd', 'w');
+      await door.call('pop', 61, 'q', 'x', 1);
       await door.call('pop', 71, 'q', 'x', 1);
       await put(door, 72, 'b', 'elsewhere');
       await door.call('timeout', 72, 'c');
       await door.call('cancel', 72, 'd');
       const lost = (jid: string) => JSON.stringify({ jid, event: 'lock_lost', worker: 'w' });
-      const canceled = JSON.stringify({ jid: 'd', event: 'canceled', queue: 'q', worker: 'w' });
+      const canceled = JSON.stringify({ jid: 'd', queue: 'q', event: 'canceled', worker: 'w' });
       await all(messages, 'stalled a', lost('a'), lost('b'), lost('c'), canceled);
     });
 
@@ -203,33 +242,38 @@ overStores(
       await door.call('track', 0, 'track', 'a');
       await door.call('pop', 0, 'q', 'w', 1);
       const messages = await heard('stalled', 'popped', 'w:w');
-      for (const at of [61, 62, 69]) expect(await door.call('pop', at, 'q', 'x', 1)).toEqual([]);
+      for (const at of [61, 62, 70]) expect(await door.call('pop', at, 'q', 'x', 1)).toEqual([]);
       await all(messages, 'stalled a', JSON.stringify({ jid: 'a', event: 'lock_lost', worker: 'w' }));
-      expect(await door.call('pop', 70, 'q', 'x', 1)).toMatchObject([{ jid: 'a', worker: 'x' }]);
+      expect(await door.call('pop', 71, 'q', 'x', 1)).toMatchObject([{ jid: 'a', worker: 'x' }]);
       await all(messages, 'popped a');
       expect(messages).toHaveLength(3);
-      expect(await door.call('get', 70, 'a')).toMatchObject({
+      expect(await door.call('get', 71, 'a')).toMatchObject({
         history: [
           { what: 'put' },
           { what: 'popped', worker: 'w' },
           { when: 61, what: 'timed-out' },
-          { when: 70, what: 'popped', worker: 'x' },
+          { when: 71, what: 'popped', worker: 'x' },
         ],
       });
     });
 
-    test('qless events log: everything, as JSON', async () => {
+    test('qless events log: puts, ends and the configuration, as JSON; a pattern hears several channels', async () => {
       const door = await qless();
       const messages = await heard('log');
+      const all: string[] = [];
+      door.subscribe('[lw]*', (message, channel) => all.push(`${channel} ${message}`));
       await put(door, 0, 'a');
       await door.call('pop', 1, 'q', 'w', 1);
       await door.call('complete', 2, 'a', 'w', 'q', '{}', 'next', 'n');
-      await all(
-        messages,
+      await door.call('pop', 3, 'n', 'w', 1);
+      await door.call('timeout', 4, 'a');
+      await waitFor('the last event', async () => (all.length >= 4 && messages.length >= 3) || null);
+      expect(messages).toEqual([
         '{"jid":"a","event":"put","queue":"q"}',
-        '{"jid":"a","event":"popped","queue":"q","worker":"w"}',
-        '{"jid":"a","event":"advanced","to":"n"}',
-      );
+        '{"jid":"a","to":"n","event":"advanced","queue":"q"}',
+        '{"jid":"a","event":"lock_lost","worker":"w"}',
+      ]);
+      expect(all[2]).toBe('w:w {"jid":"a","event":"lock_lost","worker":"w"}');
     });
   },
   { clock: 'caller' },

@@ -48,7 +48,6 @@ overStores(
         spawned_from_jid: false,
         dependents: [],
         dependencies: [],
-        throttles: [],
       });
       await door.call('put', 10, '', 'q', 'b', 'Klass', '{}', 5);
       expect((await get(door, 10, 'b'))['state']).toBe('scheduled');
@@ -85,7 +84,7 @@ overStores(
       await says('priority', 'put', '', 'q', 'a', 'Klass', '{}', 0, 'priority', 1e12);
       await says('must be at least a second', 'recur', 'q', 'r', 'Klass', '{}', 'interval', 0.5, 0);
       await says('Unknown command constructor', 'constructor');
-      await expect(door.call('pop', Number.NaN, 'q', 'w', 1)).rejects.toThrow('a number of seconds');
+      await expect(door.call('pop', Number.NaN, 'q', 'w', 1)).rejects.toThrow('Arg "now" missing or not a number');
       expect([await door.call('get', 0, '@clock'), await door.call('get', 0, 'no id')]).toEqual([null, null]);
       await put(door, 0, 'a');
       await says('more than 4096 characters', 'log', 'a', 'x'.repeat(5_000));
@@ -100,7 +99,7 @@ overStores(
       await pop(door, 3);
       await door.call('put', 4, 'other', 'next', 'a', 'Other', '{"b":2}', 0, 'priority', 7);
       await expect(door.call('complete', 5, 'a', 'w', 'q', '{}')).rejects.toThrow(
-        'Complete(): Job is not currently running: waiting',
+        'Complete(): Job a is not currently running: waiting',
       );
       expect(await get(door, 5, 'a')).toMatchObject({
         state: 'waiting',
@@ -115,10 +114,46 @@ overStores(
       expect((await get(door, 5, 'a'))['history']).toEqual([
         { when: 0, what: 'put', q: 'q' },
         { when: 1, what: 'popped', worker: 'w' },
-        { when: 2, what: 'retried', worker: 'w' },
         { when: 3, what: 'popped', worker: 'w' },
         { when: 4, what: 'put', q: 'next' },
       ]);
+    });
+
+    test('qless put: all or nothing: what is refused leaves an existing job as it was', async () => {
+      const door = await qless();
+      await put(door, 0, 'a', 'tags', '["x"]');
+      await put(door, 0, 'child', 'depends', '["a"]');
+      await pop(door, 1, 'w', 1);
+      const before = await get(door, 2, 'a');
+      for (const [problem, ...options] of [
+        ['which waits for it', 'depends', '["child"]'],
+        ['wait for itself', 'depends', '["a"]'],
+        ['tags', 'tags', '[""]'],
+        ['retries', 'retries', '-1'],
+        ['throttles', 'throttles', '["no name"]'],
+      ])
+        await expect(door.call('put', 2, 'x', 'other', 'a', 'Klass', '{}', 0, ...options)).rejects.toThrow(problem);
+      expect(await get(door, 2, 'a')).toEqual(before);
+      expect(await door.call('complete', 3, 'a', 'w', 'q', '{}')).toBe('complete');
+    });
+
+    test('qless put: other retries and throttles replace the job, with its history; a process that dies in between is no loss', async () => {
+      const longhaul = await open();
+      const door = openQless(longhaul.store);
+      await put(door, 0, 'a', 'retries', 2, 'tags', '["x"]', 'priority', 3);
+      await pop(door, 1);
+      await put(door, 2, 'a', 'retries', 7);
+      const after = { retries: 7, remaining: 7, tags: ['x'], priority: 3, state: 'waiting', worker: '' };
+      const history = [{ what: 'put' }, { what: 'popped' }, { what: 'put', when: 2 }];
+      expect(await get(door, 2, 'a')).toMatchObject({ ...after, history });
+      const { jobs, records } = longhaul.store;
+      const [job] = await jobs.find(['a'], { now: 3_000 });
+      const next = { id: 'a', queue: 'q', data: '{}', policy: { retries: 9 } };
+      const value = JSON.stringify({ job: next, by: '', seq: job?.seq, past: [] });
+      await records.put({ kind: 'qless-put', key: 'a', value }, { now: 3_000 });
+      await jobs.delete(['a'], { now: 3_000 });
+      expect(await get(openQless(longhaul.store), 4, 'a')).toMatchObject({ retries: 9, state: 'waiting' });
+      expect(await records.get('qless-put', 'a', { now: 4_000 })).toBeNull();
     });
 
     test('qless requeue: as put, for a job that exists', async () => {
@@ -147,12 +182,12 @@ overStores(
 
     test('qless complete: done, and only by its worker in its queue', async () => {
       const door = await qless();
-      await expect(door.call('complete', 0, 'a', 'w', 'q', '{}')).rejects.toThrow('Complete(): Job does not exist');
+      await expect(door.call('complete', 0, 'a', 'w', 'q', '{}')).rejects.toThrow('Complete(): Job a does not exist');
       await put(door, 0, 'a');
       await pop(door, 1);
       const by = (worker: string, queue: string) => door.call('complete', 2, 'a', worker, queue, '{"done":true}');
-      await expect(by('other', 'q')).rejects.toThrow('Complete(): Job has been handed out to another worker: w');
-      await expect(by('w', 'r')).rejects.toThrow('Complete(): Job running in another queue: q');
+      await expect(by('other', 'q')).rejects.toThrow('Complete(): Job a has been handed out to another worker: w');
+      await expect(by('w', 'r')).rejects.toThrow('Complete(): Job a running in another queue: q');
       expect(await by('w', 'q')).toBe('complete');
       expect(await get(door, 2, 'a')).toMatchObject({
         state: 'complete',
@@ -190,15 +225,16 @@ overStores(
       const door = await qless();
       await put(door, 0, 'a');
       await expect(door.call('fail', 1, 'a', 'w', 'g', 'm')).rejects.toThrow(
-        'Fail(): Job not currently running: waiting',
+        'Fail(): Job a not currently running: waiting',
       );
       await pop(door, 1);
       await expect(door.call('fail', 2, 'a', 'x', 'g', 'm')).rejects.toThrow(
-        'Fail(): Job running with another worker: w',
+        'Fail(): Job a running with another worker: w',
       );
       expect(await door.call('fail', 2, 'a', 'w', 'group', 'message', '{"seen":1}')).toBe('a');
       expect(await get(door, 3, 'a')).toMatchObject({
         state: 'failed',
+        remaining: 5,
         data: '{"seen":1}',
         failure: { group: 'group', message: 'message', when: 2, worker: 'w' },
         history: [{ what: 'put' }, { what: 'popped' }, { when: 2, what: 'failed', worker: 'w', group: 'group' }],
@@ -214,13 +250,13 @@ overStores(
       expect(await get(door, 2, 'a')).toMatchObject({ state: 'scheduled', remaining: 0, failure: {} });
       expect(await popped(door, 7)).toEqual(['a']);
       await expect(door.call('retry', 8, 'a', 'q', 'x')).rejects.toThrow(
-        'Retry(): Job has been given to another worker: w',
+        'Retry(): Job a has been given to another worker: w',
       );
       expect(await door.call('retry', 8, 'a', 'q', 'w')).toBe(-1);
       const words = 'Job exhausted retries in queue "q"';
       expect(await get(door, 8, 'a')).toMatchObject({
         state: 'failed',
-        failure: { group: 'failed-retries-q', message: words, when: 8, worker: 'w' },
+        failure: { group: 'failed-retries-q', message: words, when: 8, worker: '' },
       });
       expect(await door.call('retry', 8, 'b', 'q', 'w', 0, 'own', 'why')).toBe(-1);
       expect(await get(door, 8, 'b')).toMatchObject({ failure: { group: 'own', message: 'why' } });
@@ -228,43 +264,60 @@ overStores(
 
     test('qless heartbeat: gives the new expiration and takes new data, from its worker alone', async () => {
       const door = await qless();
-      await expect(door.call('heartbeat', 0, 'a', 'w')).rejects.toThrow('Heartbeat(): Job does not exist');
+      await expect(door.call('heartbeat', 0, 'a', 'w')).rejects.toThrow('Heartbeat(): Job a does not exist');
       await put(door, 0, 'a');
       await expect(door.call('heartbeat', 0, 'a', 'w')).rejects.toThrow(
-        'Heartbeat(): Job not currently running: waiting',
+        'Heartbeat(): Job a not currently running: waiting',
       );
       const [job] = await pop(door, 1);
       expect(job).toMatchObject({ state: 'running', worker: 'w', expires: 61 });
       expect(await door.call('heartbeat', 30, 'a', 'w', '{"half":true}')).toBe(90);
       expect(await get(door, 30, 'a')).toMatchObject({ data: '{"half":true}', expires: 90 });
       await expect(door.call('heartbeat', 31, 'a', 'x')).rejects.toThrow(
-        'Heartbeat(): Job given out to another worker: w',
+        'Heartbeat(): Job a given out to another worker: w',
       );
-      expect(await door.call('heartbeat', 31, 'a', '')).toBe(91);
+      await expect(door.call('heartbeat', 31, 'a', '')).rejects.toThrow('another worker: w');
+      await expect(door.call('heartbeat', 31, 'a')).rejects.toThrow('Arg "worker" missing');
     });
 
-    test('qless grace-period: a lock that ran out is handed over after the grace period, and counts', async () => {
+    test('qless grace-period: a pop that finds an expired lock starts the grace period; the next one after it gets the job', async () => {
       const door = await qless();
       await put(door, 0, 'a', 'retries', 1);
       await put(door, 0, 'later');
       expect(await popped(door, 0, 'first')).toEqual(['a', 'later']);
       await door.call('heartbeat', 59, 'later', 'first');
-      expect((await get(door, 60, 'a'))['state']).toBe('stalled');
-      expect(await popped(door, 60, 'second')).toEqual([]);
-      expect(await popped(door, 69.999, 'second')).toEqual([]);
-      expect(await popped(door, 70, 'second')).toEqual(['a']);
-      expect(await get(door, 70, 'a')).toMatchObject({
+      expect((await get(door, 65, 'a'))['state']).toBe('running');
+      expect(await popped(door, 65, 'second')).toEqual([]);
+      expect(await popped(door, 74.999, 'second')).toEqual([]);
+      expect(await get(door, 74, 'a')).toMatchObject({ worker: 'first', expires: 60 });
+      expect(await popped(door, 75, 'second')).toEqual(['a']);
+      expect(await get(door, 75, 'a')).toMatchObject({
         state: 'running',
         worker: 'second',
         remaining: 0,
-        expires: 130,
+        expires: 135,
       });
-      await expect(door.call('complete', 71, 'a', 'first', 'q', '{}')).rejects.toThrow('another worker: second');
-      expect(await popped(door, 140, 'third')).toEqual(['later']);
-      expect(await get(door, 140, 'a')).toMatchObject({
+      await expect(door.call('complete', 76, 'a', 'first', 'q', '{}')).rejects.toThrow('another worker: second');
+      await door.call('heartbeat', 110, 'later', 'first');
+      expect(await popped(door, 140, 'third')).toEqual([]);
+      expect(await popped(door, 150, 'third')).toEqual([]);
+      expect(await get(door, 150, 'a')).toMatchObject({
         state: 'failed',
-        failure: { group: 'failed-retries-q', message: 'Job exhausted retries in queue "q"', worker: 'second' },
+        failure: { group: 'failed-retries-q', message: 'Job exhausted retries in queue "q"', worker: '' },
       });
+    });
+
+    test('qless grace-period: a worker of Longhaul itself takes the job back too, some minutes later', async () => {
+      const longhaul = await open();
+      const door = openQless(longhaul.store);
+      await put(door, 0, 'a');
+      await pop(door, 0, 'w', 1);
+      const claim = async (at: number) => {
+        const request = { worker: 'own', queues: ['q'], limit: 1, requestId: `at ${at}` };
+        return (await longhaul.store.jobs.claim(request, { now: at * 1_000 })).jobs.map(({ id }) => id);
+      };
+      expect(await claim(369)).toEqual([]);
+      expect(await claim(370)).toEqual(['a']);
     });
 
     test('qless grace-period: within it the old worker can still say how it went', async () => {
@@ -284,9 +337,9 @@ overStores(
       expect(await get(door, 2, 'a')).toMatchObject({ state: 'stalled', worker: '', remaining: 5 });
       await put(door, 2, 'c', 'priority', 9);
       expect(await popped(door, 3)).toEqual(['a', 'c']);
-      await expect(door.call('timeout', 4, 'none')).rejects.toThrow('Timeout(): Job does not exist');
+      await expect(door.call('timeout', 4, 'none')).rejects.toThrow('Timeout(): Job none does not exist');
       await put(door, 4, 'd');
-      await expect(door.call('timeout', 4, 'd')).rejects.toThrow('Timeout(): Job not running');
+      await expect(door.call('timeout', 4, 'd')).rejects.toThrow('Timeout(): Job d not running');
     });
 
     test('qless cancel: a job is gone, also from under its worker; dependents must be named too', async () => {
@@ -302,7 +355,9 @@ overStores(
       const jids = ['waiting', 'running', 'failed', 'child'];
       expect(await door.call('cancel', 2, ...jids)).toEqual(jids);
       for (const jid of jids) expect(await door.call('get', 2, jid)).toBeNull();
-      await expect(door.call('heartbeat', 3, 'running', 'w')).rejects.toThrow('Heartbeat(): Job does not exist');
+      await expect(door.call('heartbeat', 3, 'running', 'w')).rejects.toThrow(
+        'Heartbeat(): Job running does not exist',
+      );
       await put(door, 4, 'running');
       expect(await get(door, 4, 'running')).toMatchObject({ state: 'waiting', history: [{ when: 4, what: 'put' }] });
     });

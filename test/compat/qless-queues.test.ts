@@ -30,7 +30,7 @@ overStores(
       expect(found.map(({ jid }) => jid)).toEqual(['b', 'a']);
     });
 
-    test('qless pop, peek: as many as asked, the one that was first put first; a peek changes nothing', async () => {
+    test('qless pop, peek: as many as asked, the one that was first put first', async () => {
       const door = await qless();
       await putAll(door, 'a', 'b', 'c');
       const peeked = (await door.call('peek', 0, 'q', 2)) as Seen[];
@@ -67,7 +67,7 @@ overStores(
       await door.call('config.unset', 5, 'heartbeat');
       await pop(door, 5, 1);
       expect((await get(door, 5, 'c'))['expires']).toBe(65);
-      await expect(door.call('config.set', 5, 'heartbeat', -1)).rejects.toThrow('lease');
+      await expect(door.call('config.set', 5, 'heartbeat', 'soon')).rejects.toThrow('must be a number: soon');
       expect(await door.call('config.get', 5, 'heartbeat')).toBe(60);
       expect(await door.call('config.get', 5, 'unheard-of')).toBeNull();
     });
@@ -91,7 +91,7 @@ overStores(
       };
       expect(await door.call('queues', 60, 'q')).toMatchObject(counts);
       expect(await door.call('queues', 60)).toMatchObject([counts]);
-      expect(await door.call('length', 60, 'q')).toBe(5);
+      expect(await door.call('length', 60, 'q')).toBe(4);
     });
 
     test('qless jobs: ids by state', async () => {
@@ -159,8 +159,8 @@ overStores(
       await put(door, 0, 'a', 'tags', '["x"]');
       await put(door, 0, 'b', 'tags', '["x","z"]');
       expect(await door.call('tag', 0, 'add', 'a', 'y', 'x')).toEqual(['x', 'y']);
-      expect(await door.call('tag', 0, 'get', 'x')).toEqual({ total: 2, jobs: ['b', 'a'] });
-      expect(await door.call('tag', 0, 'get', 'x', 1, 1)).toEqual({ total: 2, jobs: ['a'] });
+      expect(await door.call('tag', 0, 'get', 'x')).toEqual({ total: 2, jobs: ['a', 'b'] });
+      expect(await door.call('tag', 0, 'get', 'x', 1, 1)).toEqual({ total: 2, jobs: ['b'] });
       expect(await door.call('tag', 0, 'top')).toEqual(['x']);
       expect(await door.call('tag', 0, 'remove', 'a', 'x')).toEqual(['y']);
       expect((await get(door, 0, 'a'))['tags']).toEqual(['y']);
@@ -171,7 +171,7 @@ overStores(
     test('qless track: marked jobs, and those of them that are gone', async () => {
       const door = await qless();
       await putAll(door, 'a', 'b');
-      expect(await door.call('track', 0, 'track', 'a')).toBe(true);
+      expect(await door.call('track', 0, 'track', 'a')).toBe(1);
       await door.call('track', 0, 'track', 'b');
       await door.call('track', 0, 'untrack', 'b');
       expect(await door.call('track', 0)).toMatchObject({ jobs: [{ jid: 'a', tracked: true }], expired: [] });
@@ -195,6 +195,21 @@ overStores(
       await door.call('worker.deregister', 60, 'first');
       expect(await door.call('workers', 60)).toMatchObject([{ name: 'second' }]);
       expect(await door.call('workers', 30 + 86_401)).toEqual([]);
+    });
+
+    test('qless jobs-history: maintenance runs with the calls, without a worker or a node', async () => {
+      const longhaul = await open();
+      const door = openQless(longhaul.store);
+      await door.call('config.set', 0, 'jobs-history', 100);
+      await putAll(door, 'a', 'b');
+      await pop(door, 0);
+      await door.call('complete', 0, 'a', 'w', 'q', '{}');
+      await door.call('complete', 99, 'b', 'w', 'q', '{}').catch(() => null);
+      expect(await door.call('get', 99, 'a')).not.toBeNull();
+      await put(door, 101, 'c');
+      await pop(door, 101);
+      await door.call('complete', 101, 'c', 'w', 'q', '{}');
+      expect(await longhaul.store.jobs.find(['a'], { now: 101_000 })).toEqual([null]);
     });
 
     test('qless stats: a day of a queue, in 148 buckets', async () => {
@@ -230,20 +245,20 @@ overStores(
     test('qless throttle.set, get, delete, locks, pending: no more run than the throttle lets', async () => {
       const door = await qless();
       await door.call('throttle.set', 0, 'gpu', 1);
-      expect(await door.call('throttle.get', 0, 'gpu')).toEqual({ id: 'gpu', maximum: 1 });
+      expect(await door.call('throttle.get', 0, 'gpu')).toEqual({ id: 'gpu', maximum: 1, ttl: -1 });
       for (const jid of ['a', 'b']) await put(door, 0, jid, 'throttles', '["gpu"]');
       expect(await pop(door, 1)).toEqual(['a']);
-      expect(await get(door, 1, 'b')).toMatchObject({ state: 'throttled', throttles: ['gpu'] });
+      expect(await door.call('job.get', 1, 'b')).toMatchObject({ state: 'throttled', throttles: ['gpu', 'ql:q:q'] });
       expect(await door.call('throttle.locks', 1, 'gpu')).toEqual(['a']);
       expect(await door.call('throttle.pending', 1, 'gpu')).toEqual(['b']);
       expect(await door.call('jobs', 1, 'throttled', 'q')).toEqual(['b']);
-      expect(await door.call('queues', 1, 'q')).toMatchObject({ waiting: 0, running: 1, throttled: 1 });
+      expect(await door.call('queue.counts', 1, 'q')).toMatchObject({ waiting: 0, running: 1, throttled: 1 });
       await door.call('complete', 2, 'a', 'w', 'q', '{}');
       expect(await pop(door, 3)).toEqual(['b']);
       await put(door, 3, 'c', 'throttles', '["gpu"]');
       expect(await pop(door, 3)).toEqual([]);
       await door.call('throttle.delete', 4, 'gpu');
-      expect(await door.call('throttle.get', 4, 'gpu')).toEqual({ id: 'gpu', maximum: 0 });
+      expect(await door.call('throttle.get', 4, 'gpu')).toEqual({ id: 'gpu', maximum: 0, ttl: -2 });
       expect(await pop(door, 4)).toEqual(['c']);
     });
 
@@ -252,32 +267,53 @@ overStores(
       await door.call('throttle.set', 0, 'gpu', 1);
       await put(door, 0, 'a', 'throttles', '["gpu"]');
       await pop(door, 1);
-      await expect(door.call('throttle.release', 1, 'gpu', 'a')).rejects.toThrow('Job a runs');
+      await expect(door.call('throttle.release', 1, 'gpu', 'a')).rejects.toThrow('Job a is running');
       await door.call('timeout', 1, 'a');
       expect(await door.call('throttle.release', 1, 'gpu', 'a')).toBeNull();
       expect(await door.call('throttle.locks', 1, 'gpu')).toEqual([]);
       expect(await door.call('throttle.ttl', 1, 'gpu')).toBe(-1);
-      await expect(door.call('throttle.set', 1, 'gpu', 1, 60)).rejects.toThrow('lasts until it is deleted');
+      await door.call('throttle.set', 1, 'gpu', 1, 60);
+      expect(await door.call('throttle.ttl', 31, 'gpu')).toBe(30);
+      await put(door, 32, 'b', 'throttles', '["gpu"]');
+      await put(door, 32, 'c', 'throttles', '["gpu"]');
+      const popIt = async (at: number) => ((await door.call('queue.pop', at, 'q', 'w', 1)) as Seen[]).length;
+      expect([await popIt(33), await popIt(60), await popIt(61)]).toEqual([1, 0, 1]);
+      expect(await door.call('throttle.ttl', 61, 'gpu')).toBe(-2);
     });
 
     test('qless queue.throttle.get, queue.throttle.set: how many of a queue run at once', async () => {
       const door = await qless();
       await door.call('queue.throttle.set', 0, 'q', 1);
-      expect(await door.call('queue.throttle.get', 0, 'q')).toEqual({ id: 'ql:q:q', maximum: 1 });
+      expect(await door.call('queue.throttle.get', 0, 'q')).toEqual({ id: 'ql:q:q', maximum: 1, ttl: -1 });
+      await door.call('throttle.set', 0, 'ql:q:q', 1);
       await putAll(door, 'a', 'b');
       expect(await pop(door, 1)).toEqual(['a']);
-      expect((await get(door, 1, 'b'))['state']).toBe('throttled');
+      expect(await door.call('job.get', 1, 'b')).toMatchObject({ state: 'throttled' });
+      expect((await get(door, 1, 'b'))['state']).toBe('waiting');
       await door.call('config.set', 1, 'q-max-concurrency', 2);
       expect(await pop(door, 1)).toEqual(['b']);
     });
 
-    test('qless recur: a job for each interval that has passed, made by a pop and by nothing else', async () => {
+    test('qless dotted names: the commands of reqless, with its shapes and its offset in a peek', async () => {
+      const door = await qless();
+      for (const jid of ['a', 'b', 'c']) await door.call('queue.put', 0, 'w', 'q', jid, 'Klass', '{}', 0);
+      const peeked = (await door.call('queue.peek', 1, 'q', 1, 5)) as Seen[];
+      expect(peeked.map(({ jid }) => jid)).toEqual(['b', 'c']);
+      expect(await door.call('queues.names', 1)).toEqual(['q']);
+      expect(await door.call('job.get', 1, 'a')).toMatchObject({
+        throttles: ['ql:q:q'],
+        history: [{ when: 0, what: 'put', queue: 'q' }],
+      });
+      expect(await door.call('config.getAll', 1)).toMatchObject({ application: 'reqless', 'max-pop-retry': '1' });
+    });
+
+    test('qless recur: a job for each interval that has passed, created by a pop or a peek', async () => {
       const door = await qless();
       const recur = ['q', 'r', 'Klass', '{"n":1}', 'interval', 60, 10, 'priority', 3, 'tags', '["t"]', 'retries', 2];
       expect(await door.call('recur', 100, ...recur)).toBe('r');
       expect(await door.call('jobs', 100, 'recurring', 'q')).toEqual(['r']);
       expect(await pop(door, 109)).toEqual([]);
-      expect(await door.call('peek', 111, 'q', 10)).toEqual([]);
+      expect(await door.call('peek', 111, 'q', 10)).toMatchObject([{ jid: 'r-1' }]);
       expect(await pop(door, 111)).toEqual(['r-1']);
       expect(await get(door, 111, 'r-1')).toMatchObject({
         klass: 'Klass',
@@ -307,7 +343,7 @@ overStores(
       const door = await qless();
       await door.call('recur', 0, 'q', 'r', 'Klass', '{}', 'interval', 60, 0, 'tags', '["t"]');
       await pop(door, 0);
-      const rule = { jid: 'r', klass: 'Klass', state: 'recur', queue: 'q', priority: 0, interval: 60, retries: 5 };
+      const rule = { jid: 'r', klass: 'Klass', state: 'recur', queue: 'q', priority: 0, interval: 60, retries: 0 };
       expect(await door.call('recur.get', 0, 'r')).toEqual({ ...rule, count: 1, data: '{}', tags: ['t'], backlog: 0 });
       await door.call('recur.update', 1, 'r', 'priority', 4, 'interval', 120, 'klass', 'Other', 'queue', 'second');
       expect(await door.call('recur.get', 1, 'r')).toMatchObject({

@@ -6,7 +6,16 @@ import type { Route } from '../../src/server/http/route.ts';
 import { ROUTES } from '../../src/server/http/route-table.ts';
 import { type Asked, openTrial, type TrialOptions } from '../server/trial-server.ts';
 
-const routes = rqRoutes({ url: 'http://localhost:3333/', isOpen: false, startedAt: 0, environment: 'test' });
+const nothing = { operate: async () => undefined, sync: async () => undefined };
+const routes = rqRoutes({
+  url: 'http://localhost:3333/',
+  root: '/nowhere',
+  markers: nothing,
+  openSockets: async () => undefined,
+  isOpen: false,
+  startedAt: 0,
+  environment: 'test',
+});
 const closed = routes.filter(({ role }) => role !== 'open');
 const writing = routes.filter(({ method }) => method === 'POST');
 const addressOf = ({ path, onlyWith }: Route): string =>
@@ -35,7 +44,7 @@ async function others(
 test('rq guards: every address refuses who is unknown, another site and another host', async () => {
   // Those that only lead to the page.
   const open = routes.filter(({ role }) => role === 'open').map(({ name }) => name);
-  expect(open).toEqual(['rq.new_queue.page', 'rq.new_message.page', 'rq.tailviewlog', 'rq.tailview']);
+  expect(open).toEqual(['rq.new_queue.page', 'rq.tailviewlog', 'rq.tailview']);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   // After twenty wrong tokens of one address the guard says something else.
   for (const some of [closed.slice(0, 15), closed.slice(15)])

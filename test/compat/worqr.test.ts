@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { WorqrOptions } from '../../src/compat/worqr/index.ts';
 import { Worqr } from '../../src/compat/worqr/index.ts';
-import { waitFor } from '../../src/testing/index.ts';
+import { connectForTests, waitFor } from '../../src/testing/index.ts';
 import { overStores } from './over-stores.ts';
 
 overStores('Worqr', (open) => {
@@ -39,14 +39,16 @@ overStores('Worqr', (open) => {
     const worqr = await worker('Q1');
     await worqr.enqueue('Q1', 'T0');
     await worqr.enqueue('Q1', ['T1', '{"not":"enveloped"}']);
-    expect(await worqr.getTasks('Q1')).toEqual(['T0', 'T1', '{"not":"enveloped"}']);
+    expect(await worqr.getTasks('Q1')).toEqual(['{"not":"enveloped"}', 'T1', 'T0']);
     expect((await start(worqr, 'Q1')).task).toBe('T0');
     await expect(worqr.enqueue('Q1', 7 as unknown as string)).rejects.toThrow('a task is a string');
   });
 
-  test('worqr enqueue unique: one at a time, and again after every end', async () => {
+  test('worqr enqueue unique: a second one rejects, until the first has ended in any way', async () => {
     const worqr = await worker('Q1');
-    await worqr.enqueue('Q1', ['same', 'same'], true);
+    await worqr.enqueue('Q1', 'same', true);
+    await expect(worqr.enqueue('Q1', 'same', true)).rejects.toThrow('Trying to enqueue duplicate task in unique queue');
+    await expect(worqr.enqueue('Q1', ['a', 'b'], true)).rejects.toThrow('Unique task array not currently supported');
     expect(await worqr.countQueue('Q1')).toBe(1);
     await worqr.cancelTasks('Q1', 'same');
     await worqr.enqueue('Q1', 'same', true);
@@ -64,7 +66,7 @@ overStores('Worqr', (open) => {
     await worqr.enqueue('Q1', ['T0', 'T1']);
     expect(await worqr.getQueues()).toEqual(['Q1']);
     expect([await worqr.peekQueue('Q1'), await worqr.countQueue('Q1')]).toEqual(['T0', 2]);
-    expect(await worqr.getTasks('Q1')).toEqual(['T0', 'T1']);
+    expect(await worqr.getTasks('Q1')).toEqual(['T1', 'T0']);
   });
 
   test('worqr deleteQueue: what waits is gone, and everybody is told', async () => {
@@ -73,7 +75,7 @@ overStores('Worqr', (open) => {
     await worqr.enqueue('Q1', ['T0', 'T1']);
     await worqr.deleteQueue('Q1');
     expect(await worqr.countQueue('Q1')).toBe(0);
-    await waitFor('the news', async () => heard.includes('delete Q1') || null);
+    await waitFor('the news', async () => heard.includes('delete ') || null);
     await other.enqueue('Q1', 'T2', true);
     expect(await worqr.getTasks('Q1')).toEqual(['T2']);
   });
@@ -91,10 +93,10 @@ overStores('Worqr', (open) => {
     await worqr.enqueue('Q1', ['T0', 'T1', 'T2']);
     const [first, second] = [await start(worqr, 'Q1'), await start(worqr, 'Q1')];
     await worqr.stopProcess(second.id);
-    expect(await worqr.getTasks('Q1')).toEqual(['T1', 'T2']);
+    expect(await worqr.getTasks('Q1')).toEqual(['T2', 'T1']);
     await worqr.stopTask(first.id);
     expect((await worqr.getTasks('Q1')).toSorted()).toEqual(['T0', 'T1', 'T2']);
-    expect((await worqr.getTasks('Q1')).at(-1)).toBe('T2');
+    expect((await worqr.getTasks('Q1'))[0]).toBe('T2');
   });
 
   test('worqr finishTask, finishProcess, done: everybody hears who did what, with the result', async () => {
@@ -129,10 +131,13 @@ overStores('Worqr', (open) => {
     await worqr.cancelTasks('Q1', 'T1');
     expect(await worqr.getTasks('Q1')).toEqual(['T0']);
     await waitFor('the news', async () => heard.includes('cancel T1') || null);
+    await worqr.enqueue('Q1', 'last');
+    await waitFor('what comes after it', async () => heard.at(-1) === 'work 1' || null);
+    expect(heard.filter((each) => each.startsWith('cancel'))).toEqual(['cancel T1']);
     expect(await worqr.getMatchingProcesses('T1')).toEqual([id]);
     await worqr.finishProcess(id);
     expect(await worqr.getMatchingProcesses('T1')).toEqual([]);
-    expect(await worqr.getTasks('Q1')).toEqual(['T0']);
+    expect(await worqr.getTasks('Q1')).toEqual(['last', 'T0']);
   });
 
   test('worqr startWorker, getWorkers, getWorkerId: registered under a random id, or its own', async () => {
@@ -151,7 +156,7 @@ overStores('Worqr', (open) => {
     await worqr.startWork('Q1');
     await waitFor('what is there', async () => heard.includes('work 2') || null);
     await (await peer()).enqueue('Q1', 'T2');
-    await waitFor('what comes', async () => heard.includes('work 3') || null);
+    await waitFor('what comes', async () => heard.includes('work 1') || null);
     heard.length = 0;
     await worqr.requestWork('Q1');
     expect(heard).toEqual(['work 3']);
@@ -178,12 +183,12 @@ overStores('Worqr', (open) => {
     const heard = await heardBy(b, 'Q1');
     await a.failWorker();
     await waitFor('the news', async () => heard.includes('work 2') || null);
-    expect(await b.getTasks('Q1')).toEqual(['T0', 'T2']);
+    expect(await b.getTasks('Q1')).toEqual(['T2', 'T0']);
     expect(await b.getWorkers()).toEqual(['B']);
     await b.finishProcess(held.id);
     const again = await start(b, 'Q1');
     await b.failWorker('B');
-    expect(await a.getTasks('Q1')).toEqual([again.task, 'T2']);
+    expect(await a.getTasks('Q1')).toEqual(['T2', again.task]);
   });
 
   test('worqr keepWorkerAlive: a worker that came too late lets go and starts anew', async () => {
@@ -238,4 +243,20 @@ test('worqr error: a store that is not there is told, and every call rejects', a
   await expect(worqr.startWorker()).rejects.toThrow('is none of');
   expect(await told).toMatchObject({ code: 'bad-input' });
   await worqr.close();
+});
+
+test('worqr maintenance: finished tasks are deleted after ten seconds, without a worker or node of Longhaul', async () => {
+  const { longhaul, clock } = connectForTests();
+  const worqr = new Worqr({ longhaul }, { workerCleanupInterval: 20 });
+  await worqr.startWorker();
+  await worqr.startWork('Q1');
+  await worqr.enqueue('Q1', 'T0');
+  const process = await worqr.dequeue('Q1');
+  await worqr.finishProcess(process?.id ?? '');
+  const countDone = async () => (await longhaul.queue('Q1').count()).done;
+  expect(await countDone()).toBe(1);
+  clock.advance('11s');
+  await waitFor('the task to be deleted', async () => (await countDone()) === 0);
+  await worqr.close();
+  await longhaul.close();
 });

@@ -103,7 +103,48 @@ export function claimContract(open: Open): void {
     expect(await claim('v', '1')).toEqual(['b']);
     expect(await claim('w', '2')).toEqual(['c']);
     expect(await claim('v', '1')).toEqual(['b']);
-    expect(await claim('w', '1')).toEqual(['d']);
+    expect(await claim('v', '2')).toEqual(['d']);
+  });
+
+  it.each([
+    ['plain jobs', {}],
+    ['a limited queue', { maxRunning: 100 }],
+  ])('remembers the last two requests of a worker, and forgets the first at the third: %s', async (_of, settings) => {
+    const bench = await open();
+    await bench.setQueue('q', settings);
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }, { id: 'e' });
+    const claim = (requestId: string) => bench.claim({ requestId, limit: 1 });
+    const [first, second] = [await claim('1'), await claim('2')];
+    expect([first, second].flat().map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(await claim('1')).toEqual(first);
+    expect(await claim('2')).toEqual(second);
+    expect((await claim('3')).map(({ id }) => id)).toEqual(['c']);
+    expect(await claim('2')).toEqual(second);
+    expect((await claim('1')).map(({ id }) => id)).toEqual(['d']);
+  });
+
+  it('counts neither a repeat nor a request that got nothing among the last two', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' });
+    const claim = (requestId: string) => bench.claimIds({ requestId, limit: 1 });
+    expect([await claim('1'), await claim('2'), await claim('2'), await claim('3'), await claim('4')]).toEqual([
+      ['a'],
+      ['b'],
+      ['b'],
+      [],
+      [],
+    ]);
+    expect([await claim('1'), await claim('2')]).toEqual([['a'], ['b']]);
+  });
+
+  it('returns the leases of the request before the last beside a settlement', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    const first = await bench.claim({ requestId: '1', limit: 1 });
+    const [b] = await bench.claim({ requestId: '2', limit: 1 });
+    const [, again] = await Promise.all([bench.settle(b!, complete), bench.claim({ requestId: '1', limit: 1 })]);
+    expect(again).toEqual(first);
+    expect(await bench.states('a', 'b', 'c')).toEqual(['running', 'done', 'waiting']);
   });
 
   it('does not remember a request that got nothing', async () => {

@@ -115,6 +115,21 @@ export function coalesceContract(open: Open): void {
     expect(await bench.states('late', 'b')).toEqual(['running', 'done']);
   });
 
+  test('A queue may coalesce jobs that are scheduled for later, which keep their run time when they return.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { coalesce: { by: ['site'], scheduled: true } });
+    await bench.add(of('a', 1), of('later', 1, { delayMs: FAR }), of('other', 2, { delayMs: 2 * FAR }));
+    const { runAt } = await bench.job('later');
+    const { jobs, nextAt } = await bench.requestClaim({ leaseMs: 9 * FAR });
+    expect([jobs[0]?.folded, (await bench.job('later')).foldedInto, nextAt]).toEqual([1, 'a', bench.now + 2 * FAR]);
+    await bench.settle(jobs[0] as never, fail({ final: true }));
+    expect(await bench.job('later')).toMatchObject({ state: 'waiting', foldedInto: null, runAt });
+    expect(await bench.claimIds()).toEqual([]);
+    await bench.add(of('b', 1));
+    await bench.settle(await bench.claimOne(), complete);
+    expect(await bench.states('b', 'later', 'other')).toEqual(['done', 'done', 'waiting']);
+  });
+
   test('A job that is not due, not committed, blocked, in another queue or without all fields is not coalesced.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce: { by: ['site', 'page.id'] } });

@@ -7,10 +7,8 @@
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { HistoryRow } from '../../src/core/job/history.ts';
-import { createRedisJobs } from '../../src/stores/redis/calls/redis-jobs.ts';
-import { createRedisMigration } from '../../src/stores/redis/calls/redis-migration.ts';
-import { createRedisRecords } from '../../src/stores/redis/calls/redis-records.ts';
-import type { ScriptAnswer } from '../../src/stores/redis/calls/script-runner.ts';
+import { perform, portsOver } from '../../src/stores/redis/calls/redis-calls.ts';
+import { clockArgument, type ScriptAnswer } from '../../src/stores/redis/calls/script-runner.ts';
 import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/calls/scripts.ts';
 import { Workbench } from '../contract/workbench.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -74,11 +72,13 @@ class Trial {
     namespaces += 1;
     this.#namespace = `trial-${namespaces}`;
     this.#scenario = scenario;
-    const run = (name: ScriptName, args: readonly string[]) => this.#run(name, args);
+    const run = (name: ScriptName, args: readonly string[], now?: number) =>
+      this.#run(name, [clockArgument('guarded', now), ...args]);
     this.bench = new Workbench({
-      jobs: createRedisJobs({ clock: 'guarded', run, subscribe: () => () => undefined }),
-      records: createRedisRecords({ clock: 'guarded', run }),
-      migration: createRedisMigration({ clock: 'guarded', run }),
+      ...portsOver(
+        (name, argument, options) => perform({ run }, name, argument, options?.now),
+        () => () => undefined,
+      ),
       isShared: true,
       describe: () => null,
       close: async () => undefined,

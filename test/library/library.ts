@@ -1,6 +1,6 @@
 /** The promises of the library, the same over every store. One small file for each store runs it. */
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
-import type { Longhaul, StoreEvent } from '../../src/library/index.ts';
+import type { Longhaul, StandardSchema, StoreEvent } from '../../src/library/index.ts';
 import { advance, fail, forward, LonghaulError, release, retry } from '../../src/library/index.ts';
 import { waitFor } from '../../src/testing/index.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
@@ -230,6 +230,39 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await queue.run(8)).toBe(4);
     });
 
+    test('A schema may transform and default: the given data is stored, the handler gets the output.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('rows', { schema: rows() });
+      queue.work(async ({ data }) => data.rows * data.factor);
+      const job = await queue.add({ rows: '21' });
+      expect(await job.finished()).toBe(42);
+      expect(await longhaul.find(job.id)).toMatchObject({ data: { rows: '21' }, attempt: 1 });
+      expect(await queue.run({ rows: '2', factor: 5 })).toBe(10);
+      // @ts-expect-error: the input of the schema has a text.
+      await expect(queue.add({ rows: 21 })).rejects.toMatchObject({ code: 'bad-input' });
+      await expect(queue.schedule('nightly', { every: '1d', data: { rows: '7' } })).resolves.toMatchObject({
+        data: { rows: '7' },
+      });
+    });
+
+    test('A handler that is not a function is refused by work().', async () => {
+      const longhaul = await connectFresh();
+      const refused = { code: 'bad-input', message: expect.stringContaining('handler: must be a function') };
+      expect(() => longhaul.queue('q').work('./encode.js' as never)).toThrow(expect.objectContaining(refused));
+      expect(() => longhaul.work(['q'], undefined as never)).toThrow(expect.objectContaining(refused));
+      const list = { code: 'bad-input', message: expect.stringContaining('queues: must be a list') };
+      expect(() => longhaul.work('q' as never, () => null)).toThrow(expect.objectContaining(list));
+      expect(() => longhaul.work([], () => null)).toThrow(/queues: must have at least one/);
+    });
+
+    test('A Date in data is refused with its path; a Date in a result becomes its text.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('dates');
+      await expect(queue.add({ at: new Date(0) })).rejects.toThrow(/at: a Date becomes a text in JSON/);
+      queue.work(async () => ({ at: new Date(0) }));
+      expect(await queue.run(null)).toEqual({ at: '1970-01-01T00:00:00.000Z' });
+    });
+
     test('The same id is one job; a unique key returns its holder.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue('q');
@@ -430,4 +463,14 @@ function evenNumbers() {
         typeof value === 'number' && value % 2 === 0 ? { value } : { issues: [{ message: 'must be even', path: [] }] },
     },
   };
+}
+
+/** Like zod's `object({ rows: string().transform(Number), factor: number().default(2) })`. */
+function rows(): StandardSchema<{ rows: string; factor?: number }, { rows: number; factor: number }> {
+  const validate = (value: unknown) => {
+    const { rows: text, factor = 2 } = value as { rows: unknown; factor?: number };
+    if (typeof text !== 'string') return { issues: [{ message: 'must be a text', path: ['rows'] }] };
+    return { value: { rows: Number(text), factor } };
+  };
+  return { '~standard': { version: 1, vendor: 'test', validate } };
 }

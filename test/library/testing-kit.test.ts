@@ -30,6 +30,14 @@ test('A schedule fires when the test moves the clock to its run time.', async ()
   await longhaul.close();
 });
 
+test.each([
+  [[() => true], 'what: must be a text'],
+  [['the moon'], 'ask: must be a function'],
+  [['the moon', () => true, { deadlineMs: 'soon' }], 'deadlineMs: must be'],
+])('waitFor refuses bad arguments: %o', async (args, problem) => {
+  await expect(waitFor(...(args as unknown as Parameters<typeof waitFor>))).rejects.toThrow(problem);
+});
+
 test('waitFor names the condition when it times out.', async () => {
   await expect(waitFor('the moon', () => null, { deadlineMs: 10 })).rejects.toThrow('waiting for: the moon');
 });

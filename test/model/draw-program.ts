@@ -174,7 +174,7 @@ const limitsOf = {
   maxRunning: oneOf(null, 1, 2),
   keys: oneOf(null, { by: [], limit: 1 }, { by: ['n'], limit: 1 }, { by: ['n'], limit: null }, { by: ['n'], limit: 2 }),
   throttles: oneOf([], ['t'], ['t', 'u']),
-  coalesce: oneOf(null, { by: ['n'] }, { by: ['n'] }),
+  coalesce: oneOf(null, { by: ['n'] }, { by: ['n'], scheduled: true }),
   rate: oneOf(null, { count: 1, ms: SHORT_MS }, { count: 3, ms: LONG_MS }, { count: 2, ms: BRIEF_MS }),
 };
 const limits = upTo(2, limitsOf);
@@ -224,7 +224,7 @@ const claim = both(
     worker,
     queues: oneOf(['x'], ['y'], ['x', 'y'], ['x', 'y'], ['y', 'x'], ['x', 'hooks'], ['hooks']),
     limit: oneOf(0, 1, 1, 1, 2, 3),
-    again: oneOf(false, false, false, true),
+    again: oneOf<false | 'latest' | 'earlier'>(false, false, false, false, 'latest', 'earlier'),
   }),
   both(
     fc.oneof({ weight: 3, arbitrary: fc.record({ leaseMs }) }, { weight: 1, arbitrary: fc.constant({}) }),
@@ -288,7 +288,7 @@ const webhookClaim = fc.record({
   worker,
   queues: oneOf(['x'], ['hooks'], ['hooks'], ['x', 'hooks']),
   limit: oneOf(1, 2, 3),
-  again: oneOf(false, false, false, true),
+  again: oneOf<false | 'latest' | 'earlier'>(false, false, false, false, 'latest', 'earlier'),
   leaseMs,
 });
 
@@ -335,7 +335,7 @@ export function aProgram(profile: Profile): fc.Arbitrary<Program> {
 function beginLimited({ ids }: Profile): fc.Arbitrary<object>[] {
   const one = (name: string) => fc.record({ call: oneOf('throttle'), name: oneOf(name), max: oneOf(1, 1, 2) });
   const keys = oneOf(null, { by: [], limit: null }, { by: ['n'], limit: 2 }, { by: [], limit: 1 });
-  const coalesce = oneOf(null, { by: ['n'] });
+  const coalesce = oneOf(null, { by: ['n'] }, { by: ['n'], scheduled: true });
   const first = fc.record({ call: oneOf('settings'), queue: oneOf('x'), settings: fc.record({ keys, coalesce }) });
   return [one('t'), one('u'), first, items('add', limitedJob, ids.length)];
 }

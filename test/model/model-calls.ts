@@ -100,7 +100,9 @@ export function claim(model: Model, request: ClaimRequest, moment: Moment): Clai
     last === undefined ? take(model, request, moment) : last.leases.flatMap((lease) => stillHeld(model, lease));
   if (last === undefined && jobs.length > 0) {
     const leases = jobs.map((job) => ({ id: job.id, token: job.lease.token }));
-    model.claims = [...model.claims.filter((each) => each.worker !== worker), { worker, requestId, leases }];
+    const own = model.claims.filter((each) => each.worker === worker);
+    const others = model.claims.filter((each) => each.worker !== worker);
+    model.claims = [...others, ...own.slice(-1), { worker, requestId, leases }];
   }
   const times = queues.flatMap((queue) => nextTimes(model, queue, moment.now));
   return { jobs, now: moment.now, nextAt: times.length === 0 ? null : Math.min(...times) };

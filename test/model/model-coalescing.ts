@@ -20,7 +20,8 @@ export function equalJobs(model: Model, job: Job, now: number): readonly Job[] {
   if (key === null) return [];
   const equals = model
     .in(job.queue, 'waiting')
-    .filter((other) => other.id !== job.id && !model.isBlocked(other) && other.runAt <= now)
+    .filter((other) => other.id !== job.id && !model.isBlocked(other))
+    .filter((other) => settings.coalesce?.scheduled === true || other.runAt <= now)
     .filter((other) => other.coalesceKey === key && coalesceKeyOf(other, settings) === key);
   return equals.sort((a, b) => a.runAt - b.runAt || a.seq - b.seq).slice(0, MAX_COALESCED);
 }

@@ -56,8 +56,8 @@ export type Step =
   | Calls<'change', Asked<JobChanges>>
   | (Omit<ClaimRequest, 'requestId'> & {
       readonly call: 'claim';
-      /** Repeats the latest request of the worker. */
-      readonly again: boolean;
+      /** Repeats one of the remembered requests of the worker. */
+      readonly again: false | 'latest' | 'earlier';
     })
   | {
       readonly call: 'keepWorker';

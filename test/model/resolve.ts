@@ -39,7 +39,7 @@ export function prepare(step: Step, model: Model, freshRequest: () => string): C
     const request = { worker: 'v', queues: QUEUES, limit: 2, leaseMs: 10_000, requestId: freshRequest() };
     return { name: 'claim', argument: request };
   }
-  if (step.call !== 'claim' || step.again || isThere('waiting')) return null;
+  if (step.call !== 'claim' || step.again !== false || isThere('waiting')) return null;
   const free = model.ids.find((id) => model.get(id) === undefined);
   if (free !== undefined) return { name: 'add', argument: [{ id: free, queue: 'x', data: '1' }] };
   const ended = model.jobs.find(({ state }) => isEnded(state));
@@ -127,8 +127,9 @@ function idOf(model: Model, { of, nth }: Who, fitting: readonly string[]): strin
 
 function claimOf(step: Step & { call: 'claim' }, model: Model, freshRequest: () => string): ClaimRequest {
   const { call: _call, again, ...asked } = step;
-  const last = model.claims.find(({ worker }) => worker === step.worker);
-  return { ...asked, requestId: again && last !== undefined ? last.requestId : freshRequest() };
+  const remembered = again === false ? [] : model.claims.filter(({ worker }) => worker === step.worker);
+  const repeated = remembered.at(again === 'latest' ? -1 : 0);
+  return { ...asked, requestId: repeated?.requestId ?? freshRequest() };
 }
 
 function tokenOf(model: Model, id: string, which: Which): number {

@@ -14,7 +14,7 @@ export const failover = [
   {
     name: 'failover: a client forgets the epochs it has seen',
     file: redis('client/primary.ts'),
-    find: 'this.#reign = Math.max(this.#reign, Number(reign));',
+    find: 'this.#epoch = Math.max(this.#epoch, Number(epoch));',
     replace: '',
     suites: lost,
   },
@@ -49,14 +49,14 @@ export const failover = [
   {
     name: 'failover: an aborted script counts as a lost reply',
     file: redis('client/problem.ts'),
-    find: "(asked === 'opening' ? undefined : 'data-corrupt')",
+    find: "(purpose === 'opening' ? undefined : 'data-corrupt')",
     replace: 'undefined',
     suites: answers,
   },
   {
     name: 'failover: discovery does not run while the old server answers',
     file: redis('client/primary-connection.ts'),
-    find: 'if (place !== undefined && !isSame(place, lane.place)) this.#giveUp(lane);',
+    find: 'if (place !== undefined && !isSame(place, current.place)) this.#replace(current);',
     replace: '',
     suites: ['src/stores/redis/sentinel.test.ts'],
   },

@@ -128,6 +128,27 @@ export const limits = [
     suites: memory,
   },
   {
+    name: 'coalescing: scheduled jobs are never coalesced',
+    file: operations,
+    find: 'settings.coalesce?.scheduled === true ? Number.MAX_SAFE_INTEGER : now',
+    replace: 'now',
+    suites: memory,
+  },
+  {
+    name: 'redis: scheduled jobs are never coalesced',
+    file: 'src/stores/redis/lua/lib/limits/equal-jobs.lua',
+    find: "local latest = coalesce.scheduled and '+inf' or context.nowText",
+    replace: 'local latest = context.nowText',
+    suites: redis,
+  },
+  {
+    name: 'redis: a claim answers the run time of a job that it coalesced',
+    file: 'src/stores/redis/lua/operations/claim.lua',
+    find: 'if #taken > before and (orNil(settings.coalesce) or {}).scheduled then runAts[queue] = nil end',
+    replace: '',
+    suites: redis,
+  },
+  {
     name: 'sqlite: a delayed job is coalesced too early',
     file: 'src/stores/sqlite/tables/coalesced-rows.ts',
     find: 'before?.runAt !== after?.runAt ||',

@@ -5,6 +5,7 @@
  * the same file has it under `and`.
  */
 import { clock } from './clock.mjs';
+import { compat } from './compat.mjs';
 import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
@@ -14,6 +15,8 @@ import { migration } from './migration.mjs';
 import { nodes } from './nodes.mjs';
 import { outcomes } from './outcomes.mjs';
 import { redis } from './redis.mjs';
+import { relay } from './relay.mjs';
+import { rq } from './rq.mjs';
 import { runner } from './runner.mjs';
 import { schedules } from './schedules.mjs';
 import { series } from './series.mjs';
@@ -37,11 +40,14 @@ export const mutants = [
   ...failover,
   ...webhooks,
   ...nodes,
+  ...relay,
+  ...rq,
   ...settings,
   ...server,
   ...series,
   ...statistics,
   ...migration,
+  ...compat,
   ...runner,
   ...clock,
 ];

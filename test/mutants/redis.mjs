@@ -153,8 +153,8 @@ export const redis = [
   {
     name: 'redis: a repeated claim gives new leases',
     file: 'src/stores/redis/lua/operations/claim.lua',
-    find: "if last and last:match('^[^\\30\\31]*') == requestId then",
-    replace: "if last and last:match('^[^\\30\\31]*') == requestId and limit == 0 then",
+    find: 'if repeated then\n',
+    replace: 'if repeated and limit == 0 then\n',
     suites,
   },
   {
@@ -203,6 +203,27 @@ export const redis = [
     name: 'redis: the fast path gives new leases to a repeated claim',
     file: 'src/stores/redis/lua/lib/fastpath.lua',
     find: "if last and last:match('^[^\\30\\31]*') == requestId then return nil end",
+    replace: '',
+    suites,
+  },
+  {
+    name: 'redis: the fast path gives new leases to a repeat of the claim before the latest',
+    file: 'src/stores/redis/lua/lib/fastpath.lua',
+    find: "if earlierAt and last:match('^[^\\30\\31]*', earlierAt + 2) == requestId then return nil end",
+    replace: '',
+    suites,
+  },
+  {
+    name: 'redis: the fast path forgets the claim before the latest',
+    file: 'src/stores/redis/lua/lib/fastpath.lua',
+    find: ".. '\\30\\30' .. last:sub(1, (earlierAt or 0) - 1)",
+    replace: '',
+    suites,
+  },
+  {
+    name: 'redis: the claim before the latest is forgotten',
+    file: 'src/stores/redis/lua/operations/claim.lua',
+    find: ".. (last and '\\30\\30' .. last:sub(1, lastEnd) or '')",
     replace: '',
     suites,
   },

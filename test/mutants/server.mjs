@@ -3,6 +3,13 @@ const streams = ['src/server/streams/stream-buffers.test.ts', 'test/server/event
 
 export const server = [
   {
+    name: 'http: a claim is sent before the one before it is answered',
+    file: 'src/stores/http/claim-order.ts',
+    find: '.then(send, send)',
+    replace: '.catch(() => undefined) && send()',
+    suites: ['src/stores/http/claim-order.test.ts'],
+  },
+  {
     name: 'server: event streams have no common memory limit',
     file: 'src/server/streams/stream-buffers.ts',
     find: 'if (this.#atMost > this.#limit) this.#count(bytes);',

@@ -8,6 +8,13 @@ const refused = ['src/stores/sqlite/engine/connection.test.ts'];
 
 export const sqlite = [
   {
+    name: 'sqlite: the claim before the latest is forgotten',
+    file: 'src/stores/sqlite/tables/worker-rows.ts',
+    find: 'earlier_request = request, earlier_first_token',
+    replace: 'earlier_first_token',
+    suites: one,
+  },
+  {
     name: 'sqlite: a store is created where none may be',
     file: 'src/stores/sqlite/engine/connection.ts',
     find: 'else if (create) createIn',

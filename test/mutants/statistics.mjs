@@ -1,5 +1,6 @@
 /** Seeded bugs of the log of statistics: entries that readers miss, that are counted twice, or that are lost. */
 const aggregates = 'src/stores/redis/lua/lib/aggregates.lua';
+const aggregateLog = 'src/stores/redis/lua/lib/aggregate-log.lua';
 const redis = ['test/contract/redis.test.ts'];
 const sqlite = ['test/contract/sqlite.test.ts'];
 
@@ -13,15 +14,15 @@ export const statistics = [
   },
   {
     name: 'statistics: entries stay pending after they were aggregated (redis)',
-    file: aggregates,
+    file: aggregateLog,
     find: "set[#set + 1], set[#set + 2] = '+', '0'",
     replace: "set[#set + 1], set[#set + 2] = '+', list.count",
-    and: { find: '      removeEntries(list.count)\n', replace: '' },
+    and: { find: "    write('HDEL', P .. 'j', unpack(", replace: '    local _ = ((' },
     suites: redis,
   },
   {
     name: 'statistics: the log is emptied in a write before that of the cells (redis)',
-    file: aggregates,
+    file: aggregateLog,
     find: "set[#set + 1], set[#set + 2] = '+', '0'",
     replace: "write('HSET', P .. 'j', '+', '0')",
     suites: ['test/faults/lua-abort.test.ts'],
@@ -35,7 +36,7 @@ export const statistics = [
   },
   {
     name: 'statistics: a migration misses a day of which all entries are pending (redis)',
-    file: aggregates,
+    file: 'src/stores/redis/lua/reads/migration-read.lua',
     find: 'if own > tonumber(after) then day = math.min(day, own) end',
     replace: '',
     suites: redis,
@@ -43,14 +44,14 @@ export const statistics = [
   {
     name: 'statistics: maintenance prunes cells without the pending entries (redis)',
     file: 'src/stores/redis/lua/operations/maintain.lua',
-    find: 'aggregates().aggregate()\n',
+    find: 'aggregateLog()\n',
     replace: '',
     suites: redis,
   },
   {
     name: 'statistics: what was pending is added to migrated cells (redis)',
     file: 'src/stores/redis/lua/operations/migration-write.lua',
-    find: "if part == 'statistics' or part == 'queues' then aggregates().aggregate() end",
+    find: "if part == 'statistics' or part == 'queues' then aggregateLog() end",
     replace: '',
     suites: redis,
   },

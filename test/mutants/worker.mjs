@@ -2,6 +2,7 @@
 const running = ['src/worker/loop/worker.test.ts'];
 const renewing = ['src/worker/loop/worker.test.ts', 'src/worker/lease/thread-lease-renewer.test.ts'];
 const stopping = ['src/worker/loop/worker-stop.test.ts'];
+const claiming = ['src/worker/loop/claim-loop.test.ts'];
 const outages = ['src/worker/loop/worker-outage.test.ts'];
 
 export const worker = [
@@ -64,15 +65,43 @@ export const worker = [
   {
     name: 'worker: an unanswered claim is not repeated',
     file: 'src/worker/loop/claim-loop.ts',
-    find: 'this.#unanswered = isLost ? request : null;',
-    replace: 'this.#unanswered = null;',
+    find: 'if (!isRepeated) this.#remove(request);',
+    replace: 'this.#remove(request);',
     suites: outages,
   },
   {
     name: 'worker: a worker runs more jobs than it has slots',
     file: 'src/worker/loop/claim-loop.ts',
-    find: 'const limit = Math.min(room(), MAX_CLAIM);',
-    replace: 'const limit = room() > 0 ? MAX_CLAIM : 0;',
+    find: 'const limit = Math.min(this.#room(), this.#share());',
+    replace: 'const limit = this.#room() > 0 ? MAX_CLAIM : 0;',
     suites: running,
+  },
+  {
+    name: 'worker: a second request asks for the slots of the first',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'return this.#open.reduce((room, { claim }) => room - claim.limit, this.#options.room());',
+    replace: 'return this.#options.room();',
+    suites: claiming,
+  },
+  {
+    name: 'worker: a third request is sent before the first is answered',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'if (first !== this.#newest || first?.isLost === true) return false;',
+    replace: 'if (first?.isLost === true) return false;',
+    suites: claiming,
+  },
+  {
+    name: 'worker: a new request is sent beside the repeat of a lost one',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'if (first !== this.#newest || first?.isLost === true) return false;',
+    replace: 'if (first !== this.#newest) return false;',
+    suites: claiming,
+  },
+  {
+    name: 'worker: a loop is stopped while its second request is in flight',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'if (!this.#isStopped || this.#open.length > 0) return;',
+    replace: 'if (!this.#isStopped || this.#open.length > 1) return;',
+    suites: claiming,
   },
 ];

@@ -36,6 +36,11 @@ const QLESS = [
     '\\x93\\xce\\x65\\x53\\xf1\\x00\\xa3put\\x81\\xa1q\\xa4work',
     '\\x93\\xce\\x65\\x53\\xf1\\x0a\\xa6popped\\x81\\xa6worker\\xa1w',
   ].map((row) => `RPUSH ql:j:q-6-history "${row}"`),
+  // As JSON by the last version of qless-core: its own answer for a job that was put, popped and completed.
+  `HSET ql:j:q-7 jid q-7 klass Job data {} priority 0 tags {} state complete worker '' expires 0 queue '' retries 5 remaining 5 time 1700000080 failure {}`,
+  ...['[1700000000,"put",{"q":"work"}]', '[1700000010,"popped",{"worker":"w1"}]', '[1700000080,"done"]'].map(
+    (row) => `RPUSH ql:j:q-7-history '${row}'`,
+  ),
   'ZADD ql:tracked 1700000000 q-1 1700000000 gone',
   'HSET ql:config heartbeat 120 application mine',
   'HSET ql:th:gpu id gpu maximum 2',
@@ -97,7 +102,7 @@ describeWithRedis('an import', () => {
   test('from Blueque keeps ids, parameters, order, results and times; a second import adds nothing', async () => {
     const home = aHome();
     const dry = await importInto(home, '--from-blueque', '--dry-run');
-    expect(dry.imported).toEqual({ waiting: 3, done: 1, failed: 1, schedules: 0 });
+    expect(dry.imported).toEqual({ drafts: 0, waiting: 3, done: 1, failed: 1, schedules: 0 });
     const first = await importInto(home, '--from-blueque');
     expect(first).toMatchObject({ imported: { waiting: 3, done: 1, failed: 1, schedules: 0 }, known: 0 });
     expect(first.unmapped).toEqual([
@@ -132,18 +137,19 @@ describeWithRedis('an import', () => {
     const home = aHome();
     const { imported, besides, unmapped } = await importInto(home, '--from-qless');
     expect(besides).toEqual({ tracked: 1, throttles: 1, records: 1 });
-    expect(imported).toEqual({ waiting: 2, done: 2, failed: 1, schedules: 1 });
+    expect(imported).toEqual({ drafts: 0, waiting: 2, done: 3, failed: 1, schedules: 1 });
     expect(unmapped).toEqual([
       '1 keys of statistics: Longhaul collects its own',
       expect.stringContaining('q-5 of work: it is still running there'),
     ]);
-    const { jobs, next, schedules, others } = await within(home, ['q-1', 'q-2', 'q-3', 'q-4', 'q-6']);
+    const { jobs, next, schedules, others } = await within(home, ['q-1', 'q-2', 'q-3', 'q-4', 'q-6', 'q-7']);
     expect(jobs).toMatchObject([
       { name: 'Job', data: '{"a":1}', priority: -5, tags: ['x'], policy: { retries: 3 }, dependents: 1 },
       { state: 'waiting', parents: { of: 1, open: 1, bad: 0 } },
       { state: 'done', queue: 'work' },
       { state: 'failed', failure: { group: 'boom', message: 'no' } },
       { state: 'done', queue: 'work', attempt: 1, createdAt: 1_700_000_000_000, policy: { throttles: ['gpu'] } },
+      { state: 'done', queue: 'work', attempt: 1, createdAt: 1_700_000_000_000, endedAt: 1_700_000_080_000 },
     ]);
     expect(others).toEqual([
       ['qless', 'config', '{"heartbeat":120,"application":"mine","work-max-concurrency":7}'],
@@ -151,7 +157,7 @@ describeWithRedis('an import', () => {
       ['tracked', 'q-1', '{}'],
     ]);
     expect(await importInto(home, '--from-qless')).toMatchObject({
-      known: 5,
+      known: 6,
       besides: { tracked: 0, throttles: 0, records: 0 },
     });
     expect(next.map(({ id }) => id)).toEqual(['q-1']);
@@ -161,7 +167,7 @@ describeWithRedis('an import', () => {
   test('from Worqr keeps the order of tasks, and imports running ones with --running', async () => {
     const home = aHome();
     const { imported, unmapped } = await importInto(home, '--from-worqr', '--running');
-    expect(imported).toEqual({ waiting: 3, done: 0, failed: 0, schedules: 0 });
+    expect(imported).toEqual({ drafts: 0, waiting: 3, done: 0, failed: 0, schedules: 0 });
     expect(unmapped).toEqual(['1 locks of unique tasks: use a unique key of the job instead']);
     const { next } = await within(home, []);
     expect(next.map(({ data }) => data)).toEqual(['"w-one"', '"w-two"', '"w-three"']);

@@ -22,10 +22,10 @@ interface Case {
   readonly log?: string | RegExp;
 }
 
-const improperly = (completion: string, status: number) => ({
+const improperly = (completion: string, status: string) => ({
   kind: 'err',
   because: 'exit',
-  status: `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${completion} but exit status was ${status}`,
+  status: `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${completion} but exit status was pid 7 ${status}`,
 });
 
 const cases: readonly Case[] = [
@@ -34,7 +34,7 @@ const cases: readonly Case[] = [
   { name: 'resend', ends: { kind: 'resend', delayMs: 2_000, reason: 'not-yet', status: '2-not-yet' }, status: 0 },
   { name: 'relayed', ends: { kind: 'relayed', address: 'http://other:3333/q/x/1' }, status: 0 },
   { name: 'dup', ends: { kind: 'done', status: 'with dup' }, status: 0, log: 'got [ok http://h/q/test_nop/7]\n' },
-  { name: 'exit-after-done', ends: improperly('done', 3), status: 3 },
+  { name: 'exit-after-done', ends: improperly('done', 'exit 3'), status: 3 },
   { name: 'silent', ends: { kind: 'err', status: null, because: 'silent' }, status: 0, log: 'no word\n' },
   { name: 'split', ends: { kind: 'done', status: 'in two parts' }, status: 0 },
   { name: 'done-then-err', ends: { kind: 'done', status: 'second' }, status: 0 },
@@ -42,7 +42,7 @@ const cases: readonly Case[] = [
   { name: 'huge', ends: { kind: 'done', status: 'huge' }, status: 0, log: /^line 1 [^]*\nline 20000 \.+\n$/ },
   { name: 'quiet', ends: { kind: 'err', status: null, because: 'silent' }, status: 0, log: '' },
   { name: 'data', ends: { kind: 'done', status: 'read' }, status: 0, log: '{"a":"ä; $(id)"}' },
-  { name: 'killed', ends: improperly('done', 137), status: 137 },
+  { name: 'killed', ends: improperly('done', 'SIGKILL (signal 9)'), status: 137 },
 ];
 
 for (const { name, file } of languages) {
@@ -75,7 +75,12 @@ for (const { name, file } of languages) {
 
 function check(each: Case, folder: string, { exit, said }: AttemptEnd): void {
   const { name, status, ends, log = /^/ } = each;
-  expect({ name, exit, ends: scriptOutcomeOf(said, exit!, 'required'), log: logOf({ folder }) }).toMatchObject({
+  expect({
+    name,
+    exit,
+    ends: scriptOutcomeOf(said, { ...exit!, pid: 7 }, 'required'),
+    log: logOf({ folder }),
+  }).toMatchObject({
     name,
     exit: { status, areReportsComplete: true },
     ends,

@@ -144,7 +144,7 @@ describe('the environment of a native queue', () => {
   it('records the file that ran with the attempt', async () => {
     const { id } = await environmentOf('legacy');
     expect(bench.record(id)).toMatchObject({
-      script: join(bench.home, 'code/current.sh'),
+      script: './code/current.sh',
       realScript: join(code, 'v1.sh'),
       argv: [expect.stringMatching(/\/bash$/), '-lc', 'exec "$@"', '--', join(code, 'v1.sh')],
       end: {
@@ -162,7 +162,7 @@ describe("the environment of a queue from RQ's config.json", () => {
     'holds every RQ_ variable by value, in a login shell or without one: %s',
     async (queue) => {
       const { id, variables } = await environmentOf(queue);
-      const scripts = { script: join(bench.home, 'code/current.sh'), real: join(code, 'v1.sh') };
+      const scripts = { script: './code/current.sh', real: join(code, 'v1.sh') };
       expect(only(variables, 'RQ_')).toEqual(rqVariables(queue, id, scripts));
       expect(variables).toMatchObject({ nice: '19', stdin: '', LONGHAUL_PORT: '3334' });
       expect(variables['COLOUR']).toBe(queue === 'legacy' ? 'green' : undefined);

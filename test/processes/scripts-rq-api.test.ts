@@ -4,7 +4,7 @@
  * Each title is a line of docs/decisions/0007-rq-script-api.md, and each line there that is kept has its test here:
  * test/docs/rq-script-api.test.ts holds the two equal.
  */
-import { chmodSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
@@ -25,7 +25,7 @@ function aQueue(name: string, text: string, config: object = {}): void {
 
 beforeAll(async () => {
   mkdirSync(code, { mode: 0o755 });
-  const settings = { url: host, port: 3334, env: 'test', scriptDirs: [code] };
+  const settings = { url: host, port: 3334, env: 'test' };
   writeFileSync(join(bench.home, 'node.json'), JSON.stringify(settings));
   // Writes the first parameter to fd 3; the second parameter is the exit status.
   aQueue('reports', 'printf "%b" "$RQ_PARAM1" >&3; exit "${RQ_PARAM2:-0}"');
@@ -46,6 +46,8 @@ beforeAll(async () => {
     'echo "dup 0-X-$RQ_PARAM1" >&3; read -r -u 4 answer; echo "$answer"; echo "run after" >&3; echo "done $answer" >&3',
   );
   aQueue('copied', 'echo "$RQ_COUNT $RQ_PARAM1 $RQ_ORIG_MSG_ID $(cat attach/note 2>/dev/null)"; echo done >&3');
+  aQueue('killed', 'kill -TERM $$; sleep 5');
+  aQueue('beside', 'umask; cat ../msg; echo; cat ../attach/note.txt; echo done >&3');
   aQueue('closes', 'echo "run before" >&3; exec 3>&-; sleep 0.2');
   aQueue('linked', 'echo "done first" >&3', { script: './code/link.sh' });
   aQueue('barred', 'echo "done let in" >&3');
@@ -57,21 +59,32 @@ beforeAll(async () => {
 const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
 const run = async (queue: string, data: object = {}, options: object = {}): Promise<JobView> =>
   bench.until(await bench.add(queue, data, options), ended, 30_000);
+/** The log without RQ's first line. */
+const output = ({ id }: JobView): string => bench.log(id).replace(/^\n\d+ - .* - RQ START - .*\n/, '');
 const reports = (lines: string, exit = 0): Promise<JobView> => run('reports', { param1: lines, param2: String(exit) });
 const err = (message: string) => ({ state: 'failed', failure: { message } });
 const done = (status: string) => ({ state: 'done', result: { status } });
-const improperly = (completion: string, exit: number): object =>
-  err(`PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${completion} but exit status was ${exit}`);
+/** As recorded from RQ 1.18.3: `pid 5824 exit 1`, `pid 5857 SIGTERM (signal 15)`. */
+const improperly = (completion: string, exit: string): object => ({
+  state: 'failed',
+  failure: {
+    message: expect.stringMatching(
+      new RegExp(
+        `^PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${completion} but exit status was pid \\d+ ${exit}$`,
+      ),
+    ),
+  },
+});
 
 describe('start', () => {
-  it('the script path is resolved through its links at each start', async () => {
+  it('the script path is resolved through its links at each start, and RQ_SCRIPT is as configured', async () => {
     rmSync(join(code, 'link.sh'));
     symlinkSync('linked.sh', join(code, 'link.sh'));
     expect(await run('linked')).toMatchObject(done('first'));
     writeFileSync(join(code, 'other.sh'), '#!/bin/bash\necho "done $RQ_SCRIPT $RQ_REALSCRIPT" >&3\n', { mode: 0o755 });
     rmSync(join(code, 'link.sh'));
     symlinkSync('other.sh', join(code, 'link.sh'));
-    expect(await run('linked')).toMatchObject(done(`${join(bench.home, 'code/link.sh')} ${join(code, 'other.sh')}`));
+    expect(await run('linked')).toMatchObject(done(`./code/link.sh ${join(code, 'other.sh')}`));
   });
 
   it('a script that is not executable is a script error', async () => {
@@ -87,7 +100,7 @@ describe('start', () => {
   it('the script runs in its job folder, with fd 3 and fd 4 and nothing else open, stdin at /dev/null, nice 19, RUBYOPT removed, and no arguments', async () => {
     const job = await run('place');
     expect(job).toMatchObject(done('0:unset'));
-    const [folder, open, stdin, nice] = bench.log(job.id).replace(' /dev', ' \n/dev').split('\n');
+    const [folder, open, stdin, nice] = output(job).replace(' /dev', ' \n/dev').split('\n');
     expect(folder).toBe(join(bench.folder(job.id), 'work'));
     // The fifth is the listing itself; bash keeps the script open as 255, but not for its children.
     expect(open?.trim()).toBe('0 1 2 3 4 5');
@@ -100,14 +113,40 @@ describe('start', () => {
     expect(bench.record((await run('streams')).id).argv).toEqual([join(code, 'streams.sh')]);
   });
 
-  it('stdout and stderr are appended to one log', async () => {
-    expect(bench.log((await run('streams')).id)).toBe('one\ntwo\nthree\n');
+  it('a line with pid, time and path opens the log, and stdout and stderr are appended to it', async () => {
+    const job = await run('streams');
+    expect(bench.log(job.id)).toMatch(
+      /^\n\d+ - \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} - RQ START - \S+\/code\/streams\.sh\none\ntwo\nthree\n$/,
+    );
+  });
+
+  it('the umask is 0022, ../msg is the message, and ../attach/NAME is an attachment', async () => {
+    const file = join(bench.home, 'note.txt');
+    writeFileSync(file, 'hello\n');
+    const data = JSON.stringify({ dest: 'beside', src: 'me', param1: 'a b' });
+    const added = bench.run('add', 'beside', data, '--attach', file, '--json');
+    const { id } = JSON.parse(added.output) as { id: string };
+    const job = await bench.until(id, ended, 30_000);
+    const [umask, message = '', attached] = output(job).split('\n');
+    expect([umask, attached]).toEqual(['0022', 'hello']);
+    expect(JSON.parse(message)).toEqual({
+      msg_id: id,
+      dest: 'beside',
+      orig_msg_id: `${host}q/beside/${id}`,
+      count: 0,
+      max_count: 15,
+      src: 'me',
+      param1: 'a b',
+      due: expect.any(Number),
+    });
+    expect(existsSync(join(bench.folder(id), 'msg'))).toBe(false);
+    // A job without files has no directory of attachments, as in RQ.
+    expect(output(await run('beside'))).toContain('attach/note.txt: No such file');
   });
 });
 
 describe('environment', () => {
-  const variablesOf = async (data: object): Promise<string[]> =>
-    bench.log((await run('variables', data)).id).split('\n');
+  const variablesOf = async (data: object): Promise<string[]> => output(await run('variables', data)).split('\n');
 
   it('env_vars of the queue are set, but for names that begin with RQ_', async () => {
     const variables = await variablesOf({});
@@ -163,9 +202,8 @@ describe('verbs', () => {
     const added = bench.run('add', 'copies', '{"param1":"copied"}', '--attach', file, '--json');
     const { id } = JSON.parse(added.output) as { id: string };
     await bench.until(id, ended, 30_000);
-    const copy = /^ok http:\/\/butter:3334\/q\/copied\/(\S+)\n$/.exec(bench.log(id))?.[1] ?? '';
-    await bench.until(copy, ended, 30_000);
-    expect(bench.log(copy)).toBe(`0 copied ${host}q/copies/${id} a file\n`);
+    const copy = /\nok http:\/\/butter:3334\/q\/copied\/(\S+)\n$/.exec(bench.log(id))?.[1] ?? '';
+    expect(output(await bench.until(copy, ended, 30_000))).toBe(`0 copied ${host}q/copies/${id} a file\n`);
   });
 
   it("dup to a queue that is not there answers fail couldn't connect to queue", async () => {
@@ -185,9 +223,10 @@ describe('verbs', () => {
 
 describe('exit', () => {
   it('an exit other than 0 without err is an err that names completion and status', async () => {
-    expect(await reports('done a\\n', 1)).toMatchObject(improperly('done', 1));
-    expect(await reports('resend 0-a\\n', 1)).toMatchObject(improperly('resend', 1));
-    expect(await reports('', 2)).toMatchObject(improperly('', 2));
+    expect(await reports('done a\\n', 1)).toMatchObject(improperly('done', 'exit 1'));
+    expect(await reports('resend 0-a\\n', 1)).toMatchObject(improperly('resend', 'exit 1'));
+    expect(await reports('', 2)).toMatchObject(improperly('', 'exit 2'));
+    expect(await run('killed')).toMatchObject(improperly('', 'SIGTERM \\(signal 15\\)'));
   });
 
   it('err with an exit other than 0 is that err', async () => {

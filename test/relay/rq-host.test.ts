@@ -1,7 +1,7 @@
-/** An RQ host as the destination: called in its own protocol, detected by a request. */
+/** An RQ host as the destination: called in its own protocol, detected by a request. With a real RQ: test/compat/rq-relay.test.ts. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { RqMessage, RqStandIn } from '../support/rq-stand-in.ts';
-import { openRqStandIn } from '../support/rq-stand-in.ts';
+import type { RqMessage, RqRecordedHost } from '../support/rq-recorded-host.ts';
+import { openRqRecordedHost } from '../support/rq-recorded-host.ts';
 import { testSize } from '../support/test-size.ts';
 import type { SentFile, TrialNode } from './relay-bench.ts';
 import { aFile, ended, hasFailed, relay, sha256, startNode, until } from './relay-bench.ts';
@@ -12,13 +12,13 @@ beforeAll(async () => {
   a = await startNode();
 });
 
-async function aHost(): Promise<RqStandIn> {
-  const host = await openRqStandIn(['test']);
+async function aHost(): Promise<RqRecordedHost> {
+  const host = await openRqRecordedHost(['test']);
   onTestFinished(() => host.close());
   return host;
 }
 
-const only = ({ messages }: RqStandIn): RqMessage => {
+const only = ({ messages }: RqRecordedHost): RqMessage => {
   const committed = [...messages.values()].filter(({ state }) => state !== 'prep');
   expect(committed).toHaveLength(1);
   return committed[0] as RqMessage;
@@ -41,7 +41,7 @@ it('a message is sent with prep, attach and commit, and ends here as relayed', a
   expect(message.fields).toEqual({
     dest: `${host.base}q/test`,
     src: 'web',
-    count: 0,
+    count: 1,
     max_count: 3,
     param1: 'one',
     param2: 'two',
@@ -91,11 +91,57 @@ it('a wrong MD5 in the answer, or a queue that is down or missing, keeps the job
   expect(await until(a, 'md5', ended)).toMatchObject({ state: 'done' });
   host.queues.set('test', 'DOWN');
   await relay(a, { id: 'down', to: `${host.base}q/test` });
-  expect(await until(a, 'down', hasFailed)).toMatchObject({
-    failure: { group: 'relay: queue-closed', message: expect.stringContaining('status: DOWN') },
-  });
+  expect(await until(a, 'down', hasFailed)).toMatchObject({ failure: { group: 'relay: queue-closed' } });
   await relay(a, { id: 'none', to: `${host.base}q/nowhere` });
   expect(await until(a, 'none', hasFailed)).toMatchObject({ failure: { group: 'relay: no-such-queue' } });
+});
+
+it('a message that is committed there without its file, or deleted there, is sent again as a whole', async () => {
+  const host = await aHost();
+  const files = [aFile('a', 1_000)];
+  for (const what of ['committed', 'deleted']) {
+    host.messages.clear();
+    let isOnce = true;
+    host.onAnswer = (asked) => {
+      const [message] = [...host.messages.values()];
+      if (!isOnce || message === undefined || !asked.endsWith('/attach/new')) return undefined;
+      isOnce = false;
+      message.attachments.clear();
+      if (what === 'committed') message.state = 'que';
+      else host.messages.clear();
+      return 'lose';
+    };
+    await relay(a, { id: `incomplete-${what}`, to: `${host.base}q/test`, files });
+    const job = await until(a, `incomplete-${what}`, ended);
+    const last = [...host.messages.values()].at(-1) as RqMessage;
+    expect(job).toMatchObject({ state: 'done', failures: 1, forwardedTo: `${host.base}q/test/${last.id}` });
+    expect([last.state, hashes(last)]).toEqual(['que', sent(files)]);
+  }
+});
+
+it('a file whose name RQ refuses fails the job before anything is sent', async () => {
+  const host = await aHost();
+  await relay(a, { id: 'named', to: `${host.base}q/test`, files: [aFile('50%', 10)] });
+  expect(await until(a, 'named', ended)).toMatchObject({
+    state: 'failed',
+    failure: { group: 'relay: bad-file-name', message: expect.stringContaining('50%') },
+  });
+  expect(host.messages.size).toBe(0);
+});
+
+it('a message keeps its count, which ends a loop through RQ hosts, and its orig_msg_id', async () => {
+  const host = await aHost();
+  const data = (count: number) => ({
+    dest: `${host.base}q/test`,
+    count,
+    max_count: 20,
+    orig_msg_id: 'http://far/q/x/1',
+  });
+  await a.store.jobs.add([{ id: 'counted', queue: 'relay', data: JSON.stringify(data(4)) }]);
+  await until(a, 'counted', ended);
+  expect(only(host).fields).toMatchObject({ count: 5, max_count: 20, orig_msg_id: 'http://far/q/x/1' });
+  await a.store.jobs.add([{ id: 'endless', queue: 'relay', data: JSON.stringify(data(16)) }]);
+  expect(await until(a, 'endless', ended)).toMatchObject({ state: 'failed', failure: { group: 'relay: loop' } });
 });
 
 it('its state and its log there can be read', async () => {

@@ -68,10 +68,14 @@ describe('a schedule', () => {
     const server = await startTrial();
     await put(server, 'hourly', { every: '1h', queue: 'mail' });
     await put(server, 'secondly', { every: '1s', queue: 'mail' });
-    const { json } = await server.ask('GET', '/api/schedules/lanes?hours=24');
-    const { lanes, from, until } = json as { from: number; until: number; lanes: { runs: number[]; isCut: boolean }[] };
+    const { json } = await server.ask('GET', '/api/schedules/timelines?hours=24');
+    const { timelines, from, until } = json as {
+      from: number;
+      until: number;
+      timelines: { runs: number[]; isCut: boolean }[];
+    };
     expect(until - from).toBe(86_400_000);
-    expect(lanes.map(({ runs, isCut }) => [runs.length, isCut])).toEqual([
+    expect(timelines.map(({ runs, isCut }) => [runs.length, isCut])).toEqual([
       [24, false],
       [1_500, true],
     ]);
@@ -80,16 +84,17 @@ describe('a schedule', () => {
   it('has the average run time of its last jobs as the expected one', async () => {
     const server = await startTrial();
     await put(server, 'hourly', { every: '1h', queue: 'mail', overlap: 'allow' });
-    const lane = async () =>
-      ((await server.ask('GET', '/api/schedules/lanes')).json as { lanes: { expectedMs: number | null }[] }).lanes[0];
-    expect((await lane())?.expectedMs).toBeNull();
+    const timeline = async () =>
+      ((await server.ask('GET', '/api/schedules/timelines')).json as { timelines: { expectedMs: number | null }[] })
+        .timelines[0];
+    expect((await timeline())?.expectedMs).toBeNull();
     await post(server, 'hourly/run');
     const { json } = await server.ask('POST', '/api/claim', { body: { worker: 'w', queues: ['mail'] } });
     const [job] = (json as { jobs: { id: string; lease: { token: number } }[] }).jobs;
     await server.ask('POST', '/api/settle', { body: { id: job?.id, token: job?.lease.token, kind: 'complete' } });
     const [day] = await server.store.jobs.insight({ kind: 'statistics', queue: 'mail', by: 'tag' });
     expect(day).toMatchObject({ of: 'schedule:hourly', run: { count: 1 } });
-    expect((await lane())?.expectedMs).toBe(day?.run.mean);
+    expect((await timeline())?.expectedMs).toBe(day?.run.mean);
   });
 
   it('is refused with every problem', async () => {

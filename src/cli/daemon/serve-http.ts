@@ -1,6 +1,9 @@
 /** Assembles the HTTP server of a node: routes, access control, listen addresses, and the socket in the data directory. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { RqMarkers, type RqMarkersOptions } from '../../compat/rq/rq-markers.ts';
+import { withRqPages } from '../../compat/rq/rq-pages.ts';
+import { ownQueues } from '../../compat/rq/rq-queues.ts';
 import { rqRoutes } from '../../compat/rq/rq-routes.ts';
 import { RqSockets } from '../../compat/rq/rq-socket.ts';
 import type { Store } from '../../core/ports/store.ts';
@@ -53,36 +56,62 @@ export async function openHttp(parts: HttpParts): Promise<NodeHttp> {
   const hosts = [...hostsOf(settings), ...listen.map(asHost)];
   const nodeBy = parts.node.nodeBy;
   const access = openAccess({ store, now, hosts, requireToken, rates, nodeBy, onTrouble });
+  const context = contextOf(parts, access.store, now);
+  const markers = rqMarkers(parts, context.settings, onTrouble);
+  const sockets = new RqSockets({
+    root: parts.home.root,
+    socket: socketOf(parts.home),
+    queues: () => rqQueueNames(parts),
+    onTrouble,
+  });
   const server = await openServer({
     tcp: listen.map((host) => ({ host, port: parts.port })),
     socket: socketOf(parts.home),
     table: createRouteTable([
-      ...ROUTES,
-      ...rqRoutes({ url: settings.url, isOpen: settings.rq.open, startedAt: now(), environment: settings.env }),
+      ...withRqPages(ROUTES),
+      ...rqRoutes({ ...rqOptions(parts), startedAt: now(), markers, openSockets: () => sockets.look() }),
     ]),
     guard: access.guard,
     onAnswer: access.onAnswer,
-    context: contextOf(parts, access.store, now),
+    context,
     onTrouble,
   }).catch((error: unknown) => {
     access.stop();
     throw error;
   });
-  const sockets = new RqSockets({
-    root: parts.home.root,
-    socket: socketOf(parts.home),
-    queues: () => parts.node.queues().keys(),
-    onTrouble,
-  });
   const stop = async (): Promise<void> => {
     await sockets.stop();
+    await markers.stop();
     await server.stop().finally(() => access.stop());
   };
-  await sockets.start().catch(async (error: unknown) => {
+  await Promise.all([sockets.start(), markers.start()]).catch(async (error: unknown) => {
     await stop();
     throw error;
   });
   return { addresses: server.addresses, loginCode: () => access.loginCode(), stop };
+}
+
+function rqOptions({ home, settings }: HttpParts) {
+  return { url: settings.url, root: home.root, isOpen: settings.rq.open, environment: settings.env };
+}
+
+/** RQ's own queues have sockets and marker files from the start. */
+function rqQueueNames({ node, settings }: HttpParts): ReadonlySet<string> {
+  return new Set([...ownQueues({ isOpen: settings.rq.open }), ...node.queues().keys()]);
+}
+
+function rqMarkers(
+  parts: HttpParts,
+  settings: GivenContext['settings'],
+  onTrouble: RqMarkersOptions['onTrouble'],
+): RqMarkers {
+  return new RqMarkers({
+    root: parts.home.root,
+    queues: () => rqQueueNames(parts),
+    state: async (queue) => (await settings.read(queue)).state,
+    setState: async (queue, state) => void (await settings.change(queue, { state })),
+    onTrouble,
+  });
 }
 
 function contextOf({ node, health, version, store }: HttpParts, guarded: Store, now: () => number): GivenContext {

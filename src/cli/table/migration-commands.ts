@@ -40,19 +40,25 @@ export const MIGRATION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'import',
-    usage: ['--from-blueque|--from-qless|--from-worqr ADDRESS [--running] [--dry-run] [--json]'],
-    summary: 'import jobs of Blueque, qless or Worqr from their Redis',
+    usage: [
+      '--from-blueque|--from-qless|--from-worqr ADDRESS [--running] [--dry-run] [--json]',
+      '--from-blueque|--from-qless|--from-worqr ADDRESS --follow [--json]',
+      '--from-rq DIR [--dry-run] [--json]',
+    ],
+    summary: 'import jobs of Blueque, qless, Worqr or RQ',
     description:
-      'Only reads the source. Jobs keep their ids, data, priorities, tags, results and dependencies.\nExisting jobs stay unchanged, so an import can be repeated. Lists what cannot be imported, and jobs that still run there.',
+      'Only reads the source. Jobs keep their ids, data, priorities, tags, results and dependencies.\nExisting jobs stay unchanged, so an import can be repeated. Lists what cannot be imported, and jobs that still run there.\nWith --from-rq also queues with their schedules, attachments and logs. RQ and the node must be stopped.\nWith --follow, waiting jobs are moved out of the source as they come, each once, until the command is stopped.',
     options: {
       'from-blueque': { type: 'text', value: 'ADDRESS', description: 'redis://host:port/db of Blueque' },
       'from-qless': { type: 'text', value: 'ADDRESS', description: 'redis://host:port/db of qless' },
       'from-worqr': { type: 'text', value: 'ADDRESS', description: 'redis://host:port/db of Worqr' },
+      'from-rq': { type: 'text', value: 'DIR', completes: 'directory', description: 'directory of RQ' },
       prefix: { type: 'text', value: 'PREFIX', description: 'key prefix of Worqr (default: worqr)' },
       running: {
         type: 'flag',
         description: 'import running jobs as waiting; stop the workers of the source first',
       },
+      follow: { type: 'flag', description: 'keep moving waiting jobs while the old producers go on' },
       'dry-run': { type: 'flag', description: 'print what would be imported and change nothing' },
       ...JSON_OUTPUT,
       ...TARGET,

@@ -25,7 +25,7 @@ export interface Target {
 
 export interface Opening {
   /** Where a store that does not exist yet is created, as the first `serve` does. Default: nowhere. */
-  readonly createsStore?: 'in a data directory' | 'in a new directory too';
+  readonly createsStore?: 'in a data directory' | 'in a new directory too' | 'anywhere';
 }
 
 export async function withTarget<T>(
@@ -60,6 +60,7 @@ async function openTarget(args: Args, opening: Opening): Promise<Target> {
 }
 
 function mayCreate(address: string, where: Opening['createsStore']): boolean {
+  if (where === 'anywhere') return true;
   if (where === undefined || /^(?!file:|sqlite:)[a-z+]+:/i.test(address)) return false;
   const { root, queues, settings } = homeAt(resolve(address));
   // A directory with one of these belongs to a node, even before its first start.
@@ -76,7 +77,8 @@ async function addressFor(args: Args, home: Home, { createsStore }: Opening): Pr
   if (named !== undefined && named !== '') return named;
   const socket = join(home.root, 'node.sock');
   if (await answers(socket)) return `unix:${socket}`;
-  if (existsSync(home.root) || createsStore === 'in a new directory too') return home.root;
+  if (existsSync(home.root) || createsStore === 'in a new directory too' || createsStore === 'anywhere')
+    return home.root;
   throw new LonghaulError(
     'refused',
     `there is no data directory at ${home.root}: create it with longhaul serve, or choose another with --home or LONGHAUL_HOME`,

@@ -1,13 +1,15 @@
 /**
  * Blueque's client over Longhaul: it makes queues, tasks, listeners and processors. No rule lives here.
  */
+import { badInput } from '../../core/ports/errors.ts';
 import type { SettingsInput } from '../../core/settings/settings-input.ts';
 import { connect } from '../../library/connect.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
 import { isRedisAddress } from '../../library/store-address.ts';
-import { Listener } from './listener.ts';
+import { isListening, Listener } from './listener.ts';
 import { Processor } from './processor.ts';
 import { Queue } from './queue.ts';
+import { Registration } from './registration.ts';
 import type { Task } from './task.ts';
 import { taskOf } from './task.ts';
 
@@ -15,6 +17,11 @@ import { taskOf } from './task.ts';
 export interface ClientOptions {
   /** Redis: the prefix of every key. */
   readonly namespace?: string;
+  /**
+   * What `claimOrphan` does with a started task whose process is gone. `offer`, the default: returns it once, still
+   * started, as Blueque does. `fail`: fails it.
+   */
+  readonly orphans?: 'offer' | 'fail';
 }
 
 /** Very long tasks: nothing runs out, and nothing is deleted but by `deleteTask`. */
@@ -31,18 +38,27 @@ export const BLUEQUE_QUEUE: SettingsInput = {
 /** Blueque's client: the way to queues, listeners, processors and tasks. */
 export class Client {
   /** Where its tasks are; null for a client over a connection that somebody else opened. */
-  readonly address: { readonly url: string; readonly options: ClientOptions } | null;
+  readonly address: { readonly url: string; readonly options: Pick<ClientOptions, 'namespace'> } | null;
+  /** What happens to a started task whose process is gone. */
+  readonly orphans: NonNullable<ClientOptions['orphans']>;
+  /** This process as a listener. */
+  readonly registration: Registration;
   readonly #longhaul: Promise<Longhaul>;
   readonly #made = new Map<string, Promise<unknown>>();
 
   /** `new Client('redis://hostname:port/db')`, or any address of Longhaul's, or an open connection. */
   constructor(where: string | Longhaul, options: ClientOptions = {}) {
+    const { orphans = 'offer', ...others } = options;
+    if (orphans !== 'offer' && orphans !== 'fail')
+      throw badInput('blueque Client', [{ path: 'orphans', message: `must be offer or fail, not ${String(orphans)}` }]);
+    this.orphans = orphans;
     const isRedis = typeof where === 'string' && isRedisAddress(where);
     this.address =
-      typeof where === 'string' ? { url: where, options: isRedis ? { namespace: 'blueque', ...options } : {} } : null;
+      typeof where === 'string' ? { url: where, options: isRedis ? { namespace: 'blueque', ...others } : {} } : null;
     this.#longhaul = typeof where === 'string' ? connect(where, this.address?.options) : Promise.resolve(where);
     // Told by the first call; an unhandled rejection would end the process before it.
     this.#longhaul.catch(() => undefined);
+    this.registration = new Registration(this);
   }
 
   /** Returns the connection of this client. */
@@ -75,8 +91,9 @@ export class Client {
   /** Every queue with the number of those that listen to it. */
   async getQueues(): Promise<readonly { name: string; listeners: number }[]> {
     const longhaul = await this.#longhaul;
+    await this.registration.settled();
     const [counts, workers] = await Promise.all([longhaul.queues(), longhaul.workers()]);
-    const present = workers.filter(({ isLost }) => !isLost);
+    const present = workers.filter(isListening);
     const listened = present.flatMap(({ queues }) => queues);
     return [...new Set([...counts.map(({ queue }) => queue), ...listened])].map((name) => ({
       name,

@@ -59,7 +59,7 @@ export class ForkingRunner {
     await processor.fail(error);
   }
 
-  /** A started task of a dead listener: its own process ends it, and it is failed if that does not. */
+  /** A started task of a dead listener: its own process ends it. If that is gone, the task stays started. */
   async #waitFor({ id, pid }: Task, signal: AbortSignal | undefined): Promise<void> {
     while (!signal?.aborted && pid !== null && isAlive(pid)) {
       if ((await this.#client.getTask(id)).status !== 'started') return;

@@ -7,25 +7,32 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Job } from '../../core/job/job.ts';
+import type { WorkerRecord } from '../../core/ports/job-store.ts';
 import type { Client } from './client.ts';
 import type { Task } from './task.ts';
 
 const LOOK_EVERY_MS = 5_000;
-const REGISTERED_MS = 60_000;
-const RENEW_EVERY_MS = 15_000;
+/** How long it is kept that an orphan was offered. */
+const OFFERED_MS = 365 * 86_400_000;
 
 /** Waits for tasks of a queue and reserves them. */
 export class Listener {
-  /** Its id: host_pid. */
-  readonly id = `${hostname()}_${process.pid}`;
   /** The queue that it listens to. */
   readonly queueName: string;
   readonly #client: Client;
-  #registering: NodeJS.Timeout | null = null;
+  #registered: Promise<void> | null;
 
   constructor(client: Client, queueName: string) {
     this.#client = client;
     this.queueName = queueName;
+    this.#registered = client.registration.add(queueName);
+    // Told by the first call; an unhandled rejection would end the process before it.
+    this.#registered.catch(() => undefined);
+  }
+
+  /** Its id: host_pid. */
+  get id(): string {
+    return this.#client.registration.id;
   }
 
   /** Resolved with the next task, now reserved for this listener. Rejects when the signal is aborted. */
@@ -52,13 +59,15 @@ export class Listener {
   }
 
   /**
-   * The first task of a dead listener of this host. One that was only reserved is reserved anew for this listener; one
-   * that was started and whose process lives is answered as it is; one whose process is gone has failed.
+   * Returns a task of a dead listener of this host, each once. One that was only reserved is reserved anew for this
+   * listener. One that was started is returned as it is, whether its process lives or not; with the client's option
+   * `orphans: 'fail'` one whose process is gone fails instead.
    */
   async claimOrphan(): Promise<Task | null> {
+    await this.#register();
     const { store } = await this.#client.longhaul();
     const page = await store.jobs.list({ queue: this.queueName, state: 'running', order: 'newest', limit: 1_000 });
-    for (const job of page.jobs.toReversed().filter(({ lease }) => isDeadHere(lease?.worker ?? ''))) {
+    for (const job of page.jobs.filter(({ lease }) => isDeadHere(lease?.worker ?? ''))) {
       const task = await this.#takeOver(job);
       if (task !== null) return task;
     }
@@ -67,26 +76,37 @@ export class Listener {
 
   /** Stops being registered. Blueque's never did. */
   async close(): Promise<void> {
-    if (this.#registering === null) return;
-    clearInterval(this.#registering);
-    this.#registering = null;
-    await (await this.#client.longhaul()).store.jobs.endWorker({ id: this.id, kind: 'deregister' });
+    if (this.#registered === null) return;
+    this.#registered = null;
+    await this.#client.registration.remove(this.queueName);
   }
 
   async #takeOver(job: Job): Promise<Task | null> {
     const { id, lease } = job;
     if (lease === null) return null;
-    if (lease.startedAt !== null && lease.pid !== null && isAlive(lease.pid)) return this.#client.getTask(id);
     const { store } = await this.#client.longhaul();
+    await store.jobs.endWorker({ id: lease.worker, kind: 'deregister' });
     const attempt = { id, token: lease.token };
-    if (lease.startedAt !== null) {
+    if (lease.startedAt === null) {
+      // Released work is first in line, so that the claim gets this very task unless another listener was quicker.
+      await store.jobs.settle([{ ...attempt, kind: 'release', reason: `listener ${lease.worker} is gone` }]);
+      return this.#reserve();
+    }
+    const isGone = lease.pid === null || !isAlive(lease.pid);
+    if (isGone && this.#client.orphans === 'fail') {
       const failure = { group: 'orphaned', message: `its process ${lease.pid} is gone`, detail: null };
       await store.jobs.settle([{ ...attempt, kind: 'fail', failure, delayMs: 0, final: true }]);
       return null;
     }
-    // Released work is first in line, so that the claim gets this very task unless another listener was quicker.
-    await store.jobs.settle([{ ...attempt, kind: 'release', reason: `listener ${lease.worker} is gone` }]);
-    return this.#reserve();
+    return (await this.#isFirst(attempt)) ? this.#client.getTask(id) : null;
+  }
+
+  /** Returns whether no listener was offered this attempt before: the record is created once. */
+  async #isFirst({ id, token }: { id: string; token: number }): Promise<boolean> {
+    const { store } = await this.#client.longhaul();
+    const expiresAt = Date.now() + OFFERED_MS;
+    const offer = { kind: 'blueque-orphan', key: `${id}:${token}`, value: JSON.stringify(this.id), expiresAt };
+    return (await store.records.put({ ...offer, ifVersion: 0 })).ok;
   }
 
   async #reserve(): Promise<Task | null> {
@@ -96,18 +116,13 @@ export class Listener {
     return job === undefined ? null : this.#client.getTask(job.id);
   }
 
+  /** Rejects if this listener could not be registered; the next call tries again. */
   async #register(): Promise<void> {
-    if (this.#registering !== null) return;
-    await this.#client.made(this.queueName);
-    this.#registering = setInterval(() => void this.#beat().catch(() => undefined), RENEW_EVERY_MS);
-    this.#registering.unref();
-    await this.#beat();
-  }
-
-  async #beat(): Promise<void> {
-    const about = { host: hostname(), pid: process.pid, queues: [this.queueName], info: '{"door":"blueque"}' };
-    const { store } = await this.#client.longhaul();
-    await store.jobs.keepWorker({ id: this.id, leaseMs: REGISTERED_MS, kind: 'register', ...about });
+    this.#registered ??= this.#client.registration.add(this.queueName);
+    await this.#registered.catch((error: unknown) => {
+      this.#registered = null;
+      throw error;
+    });
   }
 }
 
@@ -129,6 +144,11 @@ function createBell(signal: AbortSignal | undefined): { ring(): void; rung(withi
       hasRung = false;
     },
   };
+}
+
+/** Returns whether a listener is registered and, if it is one of this host, its process lives. */
+export function isListening({ id, isLost }: Pick<WorkerRecord, 'id' | 'isLost'>): boolean {
+  return !isLost && !isDeadHere(id);
 }
 
 function isDeadHere(listener: string): boolean {

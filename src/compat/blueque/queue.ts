@@ -1,6 +1,8 @@
 /** Blueque's queue: putting tasks in, now or for later, looking at them, and deleting what is finished. */
-import type { Job } from '../../core/job/job.ts';
+import type { Job, JobState } from '../../core/job/job.ts';
+import type { JobQuery } from '../../core/ports/job-store.ts';
 import type { Client } from './client.ts';
+import { isListening } from './listener.ts';
 import type { Task } from './task.ts';
 
 const PAGE = 500;
@@ -63,10 +65,41 @@ export class Queue {
     );
   }
 
+  /** Lists the pending tasks, the next one last: Blueque's list `pending_tasks`. */
+  async getPendingTasks(): Promise<string[]> {
+    return ids(await this.#jobs({ order: 'claim' })).reverse();
+  }
+
+  /** Lists what a listener has reserved or started, the latest first: Blueque's list `reserved_tasks`. */
+  async getReservedTasks(listener: string): Promise<string[]> {
+    const running = await this.#jobs({ state: 'running' });
+    const own = running.filter(({ lease }) => lease?.worker === listener);
+    return ids(own.sort((a, b) => (b.lease?.token ?? 0) - (a.lease?.token ?? 0)));
+  }
+
+  /** Lists the scheduled tasks, the next one first: Blueque's sorted set `scheduled_tasks`. */
+  async getScheduledTasks(): Promise<string[]> {
+    const now = Date.now();
+    const later = (await this.#jobs({ state: 'waiting' })).filter(({ runAt }) => runAt > now);
+    return ids(later.sort((a, b) => a.runAt - b.runAt));
+  }
+
+  /** Lists the complete tasks, the latest first: Blueque's list `complete_tasks`. */
+  async getCompleteTasks(): Promise<string[]> {
+    return ids(latestFirst(await this.#jobs({ state: 'done' })));
+  }
+
+  /** Lists the failed tasks, the latest first: Blueque's list `failed_tasks`. */
+  async getFailedTasks(): Promise<string[]> {
+    const failed = [...(await this.#jobs({ state: 'failed' })), ...(await this.#jobs({ state: 'cancelled' }))];
+    return ids(latestFirst(failed));
+  }
+
   /** Lists the ids of the live listeners of this queue. */
   async getListeners(): Promise<string[]> {
+    await this.#client.registration.settled();
     const workers = await (await this.#client.longhaul()).workers();
-    return workers.filter(({ isLost, queues }) => !isLost && queues.includes(this.name)).map(({ id }) => id);
+    return workers.filter((worker) => isListening(worker) && worker.queues.includes(this.name)).map(({ id }) => id);
   }
 
   async #add(parameters: string, when: { runAt?: number }): Promise<string> {
@@ -74,14 +107,14 @@ export class Queue {
     return (await (await this.#client.made(this.name)).add(parameters, when)).id;
   }
 
-  async #jobs(query: { state?: 'waiting' | 'running' }): Promise<readonly Job[]> {
+  async #jobs(query: { state?: JobState; order?: JobQuery['order'] }): Promise<Job[]> {
     const { store } = await this.#client.longhaul();
     const jobs: Job[] = [];
     for (let after: string | undefined; ; ) {
       const page = await store.jobs.list({
+        order: 'newest',
         ...query,
         queue: this.name,
-        order: 'newest',
         limit: PAGE,
         ...(after && { after }),
       });
@@ -91,3 +124,7 @@ export class Queue {
     }
   }
 }
+
+const ids = (jobs: readonly Job[]): string[] => jobs.map(({ id }) => id);
+
+const latestFirst = (jobs: Job[]): Job[] => jobs.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));

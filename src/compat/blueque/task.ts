@@ -73,10 +73,19 @@ export function taskOf(
     node: lease?.worker ?? ranBy?.node ?? null,
     pid: lease?.pid ?? ranBy?.pid ?? null,
     created: job.createdAt / 1_000,
-    updated: (look.rows.at(-1)?.at ?? job.createdAt) / 1_000,
-    eta: job.runAt > job.createdAt ? job.runAt / 1_000 : null,
+    updated: updatedAt(job, look) / 1_000,
+    eta: isScheduled(job) ? job.runAt / 1_000 : null,
     token: lease?.token ?? null,
   };
+}
+
+/** Returns whether the producer named a run time. A returned job gets a run time from its store, with a delay. */
+const isScheduled = ({ runAt, createdAt, delayMs }: Job): boolean => delayMs === null && runAt > createdAt;
+
+/** Returns the time of the last change. A start and progress are no rows of the history, nor is a run time that came. */
+function updatedAt(job: Job, { rows, now }: { rows: readonly HistoryRow[]; now: number }): number {
+  const came = job.state === 'waiting' && isScheduled(job) && job.runAt <= now ? job.runAt : 0;
+  return Math.max(rows.at(-1)?.at ?? job.createdAt, job.lease?.startedAt ?? 0, job.progress?.at ?? 0, came);
 }
 
 function statusOf({ state, runAt, lease }: Job, now: number): TaskStatus {

@@ -1,21 +1,42 @@
-/** A command's arguments as qless reads them: texts or numbers, JSON as text, options in pairs; and its words when they are wrong. */
+/**
+ * Reads the arguments of a command as qless does: texts or numbers, JSON as text, options in pairs. Raises its error
+ * messages for wrong ones.
+ */
 import { MAX_DURATION_MS } from '../../core/input/duration.ts';
 import { MAX_JSON_BYTES } from '../../core/input/json.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { checkQueueName } from '../../core/settings/settings-input.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
+
+/** Whose answers a command gives: those of qless-core, or those of its successor reqless-core. */
+export type Dialect = 'qless' | 'reqless';
+
+/** What one `Qless` object remembers between calls. */
+export interface Session {
+  /** The token of each job that the methods of the first document popped. */
+  readonly tokens: Map<string, number>;
+  /** Decides when a call also runs maintenance. */
+  readonly upkeep: { lastAt: number; completions: number };
+  /** Publishes an event that the store does not emit. */
+  publish(channel: string, message: string): void;
+}
 
 /** One call of a command: the store at the caller's time, and that time. */
 export interface Call {
   readonly longhaul: Longhaul;
   /** Milliseconds; a command's own times are seconds. */
   readonly nowMs: number;
+  readonly dialect: Dialect;
+  readonly session: Session;
+  /** The store at another time of the caller. */
+  at(ms: number): Store;
 }
 
 export type Arguments = readonly unknown[];
 export type Command = (call: Call, args: Arguments) => Promise<unknown>;
 
-/** What qless would raise. */
+/** Throws what qless raises. */
 export function raise(words: string): never {
   throw new LonghaulError('refused', words);
 }
@@ -33,13 +54,20 @@ export function textArgument(value: unknown, command: string, name: string): str
 export function numberArgument(value: unknown, command: string, name: string): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number === 'number' && Number.isFinite(number)) return number;
-  return wrong(`${command}(): Arg "${name}" missing or not a number: ${shown(value)}`);
+  return wrong(`${command}(): Arg "${name}" missing or not a number: ${said(value)}`);
 }
 
 export function wholeArgument(value: unknown, command: string, name: string): number {
   const number = numberArgument(value, command, name);
   if (Number.isSafeInteger(number) && number >= 0) return number;
   return wrong(`${command}(): Arg "${name}" must be a whole number from 0: ${shown(value)}`);
+}
+
+/** The time of a call, in seconds. */
+export function timeArgument(value: unknown): number {
+  const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0) return seconds;
+  return wrong(`Arg "now" missing or not a number: ${said(value)}`);
 }
 
 /** Seconds, as milliseconds. */
@@ -52,7 +80,7 @@ export function queueArgument(value: unknown, command: string): string {
   return checkQueueName(textArgument(value, command, 'queue'));
 }
 
-/** The text itself: qless keeps data as it is given. Other values are taken as what they are in JSON. */
+/** Returns the text itself, because qless keeps data as it is given. Other values are written as JSON. */
 export function jsonArgument(value: unknown, command: string, name: string): string {
   const text = jsonText(value) ?? wrong(`${command}(): Arg "${name}" missing or not JSON: ${shown(value)}`);
   if (Buffer.byteLength(text) <= MAX_JSON_BYTES) return text;
@@ -73,8 +101,12 @@ export function listArgument(value: unknown, command: string, name: string): rea
   const list: unknown = Array.isArray(value) ? value : JSON.parse(jsonArgument(value, command, name));
   // An empty list is an empty table in Lua, which may come as an object.
   if (typeof list === 'object' && list !== null && Object.keys(list).length === 0) return [];
-  if (Array.isArray(list) && list.every((each) => typeof each === 'string')) return list;
+  if (Array.isArray(list) && list.every(isTextOrNumber)) return list.map(String);
   return wrong(`${command}(): Arg "${name}" is not a list of texts: ${shown(value)}`);
+}
+
+function isTextOrNumber(value: unknown): value is string | number {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 }
 
 /** Options follow in pairs: `priority`, 5, `tags`, '["a"]'. */
@@ -103,10 +135,10 @@ export function span(offset: unknown, count: unknown, command: string): Span {
 
 const shown = (value: unknown): string => (JSON.stringify(value) as string | undefined) ?? 'nil';
 
-/** An argument as a word, whatever it is. */
+/** Returns an argument as text. */
 export const said = (value: unknown): string => (typeof value === 'string' ? value : shown(value));
 
-/** What a table has under a name that somebody gave: its own entries alone. */
+/** Returns the entry of a table under a name from outside: its own entries only. */
 export function own<Entry>(table: Readonly<Record<string, Entry>>, name: unknown): Entry | undefined {
   return Object.hasOwn(table, said(name)) ? table[said(name)] : undefined;
 }

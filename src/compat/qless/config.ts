@@ -1,6 +1,7 @@
 /**
- * qless's configuration, kept as a record, and what it means here: settings of its queues. A queue is set up when it is used
- * first, and all of them again when an option changes.
+ * qless's configuration, kept as a record, and its effect: settings of the queues. A queue is set up when it is first
+ * used, and all of them again when an option changes. Values that no queue can have (a heartbeat of 0 or less) are kept
+ * as they are; the layer applies them itself.
  */
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { QUEUE_RECORD, type QueueSettings } from '../../core/settings/settings.ts';
@@ -19,10 +20,29 @@ const DEFAULTS: Config = {
   'jobs-history': 7 * 86_400,
   'jobs-history-count': 50_000,
   'max-job-history': 100,
+  'max-pop-retry': 1,
   'max-worker-age': 86_400,
   'stats-history': 30,
   'histogram-history': 7,
 };
+/** The options that reqless has, in its order. Its values are texts. */
+const REQLESS_OPTIONS = [
+  'grace-period',
+  'heartbeat',
+  'jobs-history',
+  'jobs-history-count',
+  'max-job-history',
+  'max-pop-retry',
+  'max-worker-age',
+];
+/** Shown by `config.get` without an option only if they were set, as in qless-core. */
+const UNLISTED = ['max-job-history', 'max-pop-retry', 'max-worker-age'];
+const NUMBERS =
+  /(^|-)(heartbeat|max-concurrency|max-pop-retry)$|^(grace-period|jobs-history|jobs-history-count|max-job-history|max-worker-age|stats-history|histogram-history)$/;
+/** Workers of Longhaul itself take an expired lease back this long after a pop of qless would. */
+const LOST_SLACK_MS = 300_000;
+const MIN_LEASE_MS = 100;
+const MAX_DAYS = 3_650;
 
 const KIND = 'qless';
 const KEY = 'config';
@@ -31,21 +51,39 @@ const MOST_TRIES = 20;
 
 export const configCommands: Readonly<Record<string, Command>> = {
   'config.get': async (call, [option]) => {
-    const config = await readConfig(call);
-    return option === undefined || option === '' ? config : (config[said(option)] ?? null);
+    if (option === undefined || option === '') return listedConfig(call);
+    return (await readConfig(call))[said(option)] ?? null;
   },
   'config.set': async (call, [option, value]) => {
     const name = textArgument(option, 'config.set', 'option');
     const given = toValue(value) ?? wrong('config.set(): Arg "value" missing');
+    if (NUMBERS.test(name) && typeof given !== 'number')
+      wrong(`config.set(): "${name}" must be a number: ${said(value)}`);
     await writeConfig(call, (set) => ({ ...set, [name]: given }));
+    call.session.publish('log', JSON.stringify({ option: name, event: 'config_set', value: said(value) }));
     return null;
   },
   'config.unset': async (call, args: Arguments) => {
     const name = textArgument(args[0], 'config.unset', 'option');
     await writeConfig(call, ({ [name]: _gone, ...rest }) => rest);
+    call.session.publish('log', JSON.stringify({ event: 'config_unset', option: name }));
     return null;
   },
 };
+
+/** Every option, with the defaults that qless-core lists. */
+export async function listedConfig(call: Call): Promise<Config> {
+  const set = await setOptions(call);
+  const listed = Object.entries({ ...DEFAULTS, ...set });
+  return Object.fromEntries(listed.filter(([name]) => !UNLISTED.includes(name) || name in set));
+}
+
+/** Every option, with the defaults of reqless and its values as texts. */
+export async function reqlessConfig(call: Call): Promise<Config> {
+  const defaults = REQLESS_OPTIONS.map((name) => [name, DEFAULTS[name]]);
+  const all: Config = { application: 'reqless', ...Object.fromEntries(defaults), ...(await setOptions(call)) };
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, String(value)]));
+}
 
 function toValue(value: unknown): ConfigValue | null {
   if (typeof value === 'number') return value;
@@ -53,13 +91,22 @@ function toValue(value: unknown): ConfigValue | null {
   return value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
 }
 
-export async function readConfig({ longhaul }: Call): Promise<Config> {
+export async function readConfig(call: Call): Promise<Config> {
+  return { ...DEFAULTS, ...(await setOptions(call)) };
+}
+
+async function setOptions({ longhaul }: Call): Promise<Config> {
   const record = await longhaul.store.records.get(KIND, KEY);
-  return { ...DEFAULTS, ...(record === null ? {} : (JSON.parse(record.value) as Config)) };
+  return record === null ? {} : (JSON.parse(record.value) as Config);
 }
 
 export async function configNumber(call: Call, option: string): Promise<number> {
   return Number((await readConfig(call))[option]);
+}
+
+/** How long a lock of this queue lasts; 0 or less: it has expired when it is given. */
+export function heartbeatMs(config: Config, queue: string): number {
+  return Number(config[`${queue}-heartbeat`] ?? config['heartbeat']) * 1_000;
 }
 
 /** An option that no queue could be set to is refused before it is kept. */
@@ -77,10 +124,13 @@ export async function writeConfig(call: Call, change: (set: Config) => Config): 
     for (const queue of queues) await call.longhaul.queue(queue).configure(settingsFor(queue, config));
     return;
   }
-  throw new LonghaulError('store-unavailable', 'the configuration is being changed by too many at once');
+  throw new LonghaulError(
+    'store-unavailable',
+    'the configuration is being changed by too many callers at once: try again',
+  );
 }
 
-/** Sets a queue up as qless has it, unless it is already. */
+/** Sets a queue up as qless has it, unless that was done. */
 export async function useQueue(call: Call, queue: string): Promise<string> {
   checkQueueName(queue);
   const record = await call.longhaul.store.records.get(QUEUE_RECORD, queue);
@@ -89,7 +139,7 @@ export async function useQueue(call: Call, queue: string): Promise<string> {
   return queue;
 }
 
-/** By name. */
+/** Returns the names of the queues, in order. */
 export async function qlessQueues({ longhaul }: Call): Promise<readonly string[]> {
   const names: string[] = [];
   for (let after: string | undefined; ; ) {
@@ -105,25 +155,30 @@ export const maxConcurrency = (queue: string): string => `${queue}-max-concurren
 export const exhaustedGroup = (queue: string): string => `failed-retries-${queue}`;
 
 function isQless(queue: string, value: string): boolean {
-  return (JSON.parse(value) as Partial<QueueSettings>).exhaustedGroup === exhaustedGroup(queue);
+  const { exhaustedGroup: group, lostGraceMs = 0 } = JSON.parse(value) as Partial<QueueSettings>;
+  return group === exhaustedGroup(queue) && lostGraceMs >= LOST_SLACK_MS;
 }
 
 const HEARTBEATS_A_LEASE = 4;
 
 function settingsFor(queue: string, config: Config): SettingsInput {
-  const seconds = (option: string): number => Number(config[option]) * 1_000;
-  const lease = `${queue}-heartbeat` in config ? seconds(`${queue}-heartbeat`) : seconds('heartbeat');
+  const seconds = (option: string): number => Math.round(Number(config[option]) * 1_000);
+  const days = (option: string): number => Math.min(MAX_DAYS, Math.max(1, Math.ceil(Number(config[option]))));
+  const lease = Math.max(MIN_LEASE_MS, Math.round(heartbeatMs(config, queue)));
+  const limit = Math.max(0, Math.floor(Number(config[maxConcurrency(queue)] ?? 0)));
   return {
     lease,
-    heartbeat: lease / HEARTBEATS_A_LEASE,
+    heartbeat: Math.floor(lease / HEARTBEATS_A_LEASE),
     retries: DEFAULT_RETRIES,
     onLost: 'requeue',
     lostCountsAs: 'failure',
-    lostGrace: Math.max(0, seconds('grace-period')),
+    lostGrace: Math.max(0, seconds('grace-period')) + LOST_SLACK_MS,
     exhaustedGroup: exhaustedGroup(queue),
-    statsDays: Number(config['stats-history']),
-    histogramDays: Number(config['histogram-history']),
-    maxRunning: Number(config[maxConcurrency(queue)] ?? 0) || null,
-    retention: { done: { for: seconds('jobs-history'), count: Number(config['jobs-history-count']) } },
+    statsDays: days('stats-history'),
+    histogramDays: Math.min(days('histogram-history'), days('stats-history')),
+    maxRunning: limit === 0 ? null : limit,
+    retention: {
+      done: { for: Math.max(lease, seconds('jobs-history')), count: Math.max(0, Number(config['jobs-history-count'])) },
+    },
   };
 }

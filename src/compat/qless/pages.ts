@@ -1,4 +1,4 @@
-/** Longhaul's lists go by cursors, qless's by offset and count: pages are read until there are enough. */
+/** Longhaul's lists have cursors, qless's an offset and a count: pages are read until there are enough jobs. */
 import type { Job } from '../../core/job/job.ts';
 import type { JobQuery } from '../../core/ports/job-store.ts';
 import type { Call, Span } from './arguments.ts';

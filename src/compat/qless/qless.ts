@@ -1,29 +1,41 @@
 /**
- * qless over a store that was opened with `clock: 'caller'`: `call()` is its final API, command by command; the methods are those
- * of its first document. No rule lives here: names, shapes and words are translated, and the core decides.
+ * qless over a store that was opened with `clock: 'caller'`: `call()` is its final API, command by command; the methods
+ * are those of its first document. No rule of the job's life is here: names, shapes and texts are translated, and the
+ * core decides.
  */
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { dayOf } from '../../core/statistics/statistics.ts';
 import { openConnection } from '../../library/connect.ts';
-import type { Call, Command } from './arguments.ts';
-import { jsonArgument, listArgument, own, said, secondsArgument, wrong } from './arguments.ts';
-import { attemptCommands, beat, completeJob, heldJob, type Words } from './attempt-commands.ts';
+import type { Call, Command, Dialect, Session } from './arguments.ts';
+import {
+  jsonArgument,
+  listArgument,
+  numberArgument,
+  own,
+  queueArgument,
+  secondsArgument,
+  textArgument,
+  timeArgument,
+  wrong,
+} from './arguments.ts';
+import { attemptCommands, beat, completeJob, failJob, failure } from './commands/attempt-commands.ts';
+import { jobCommands } from './commands/job-commands.ts';
+import { putCommands, putJob } from './commands/put-command.ts';
+import { peekJobs, popJobs, queueCommands } from './commands/queue-commands.ts';
+import { lookCommands } from './commands/read-commands.ts';
+import { recurCommands } from './commands/recur-commands.ts';
+import { reqlessCommands } from './commands/reqless-commands.ts';
+import { dayArgument, dayOfQueue, documentHistogram, statsCommands } from './commands/stats-command.ts';
+import { workerCommands } from './commands/worker-commands.ts';
 import { type ConfigValue, configCommands, readConfig } from './config.ts';
 import { type DocumentJob, type DocumentStats, documentJob } from './document-job.ts';
-import { jobCommands } from './job-commands.ts';
-import { putCommands, putJob } from './put-command.ts';
+import { DOCUMENT, ended, leaseUntil, lockedJob, NO_RETRY_LIMIT, rememberTokens } from './document-locks.ts';
 import { QlessEvents, type QlessListener } from './qless-events.ts';
 import { findJob, jobsToJson, jobToJson } from './qless-job.ts';
-import { peekJobs, popJobs, queueCommands } from './queue-commands.ts';
-import { lookCommands } from './read-commands.ts';
-import { recurCommands } from './recur-commands.ts';
-import { dayOfQueue, documentHistogram, statsCommands } from './stats-command.ts';
+import { finishReplacements } from './replace-job.ts';
 import { storeAt } from './store-at.ts';
-import { throttleCommands } from './throttle-commands.ts';
-import { workerCommands } from './worker-commands.ts';
 
-export const COMMANDS: Readonly<Record<string, Command>> = {
+const QLESS_COMMANDS: Readonly<Record<string, Command>> = {
   ...lookCommands,
   ...configCommands,
   ...queueCommands,
@@ -33,8 +45,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...statsCommands,
   ...recurCommands,
   ...workerCommands,
-  ...throttleCommands,
 };
+const REQLESS_COMMANDS = reqlessCommands();
+export const COMMANDS: Readonly<Record<string, Command>> = { ...REQLESS_COMMANDS, ...QLESS_COMMANDS };
 
 /** Options of `openQless`. */
 export interface QlessOptions {
@@ -42,32 +55,44 @@ export interface QlessOptions {
   readonly clock?: () => number;
 }
 
+/** Seconds. Clients send numbers as texts too. */
+export type Seconds = number | string;
+
 const SECONDS_A_DAY = 86_400;
 /** Days in the document, seconds in the final API. */
 const IN_DAYS = 'jobs-history';
-const DOCUMENT: Words = { command: 'Qless', notRunning: 'Job is not pending', another: 'Job given to another worker' };
 
 /** qless over a store: the final API by `call`, the first document by methods. */
 export class Qless {
   readonly #store: Store;
   readonly #events: QlessEvents;
   readonly #clock: () => number;
-  #isRight: Promise<void> | null = null;
+  readonly #session: Session;
+  #isReady: Promise<void> | null = null;
 
   constructor(store: Store, options: QlessOptions = {}) {
     this.#store = store;
     this.#events = new QlessEvents(store);
     this.#clock = options.clock ?? (() => Date.now() / 1_000);
+    const publish = (channel: string, message: string): void => this.#events.publish(channel, message);
+    this.#session = { tokens: new Map(), upkeep: { lastAt: 0, completions: 0 }, publish };
   }
 
-  /** A command of qless's final API. `now` is in seconds; the answer is plain JSON. */
-  async call(command: string, now: number, ...args: unknown[]): Promise<unknown> {
+  /**
+   * Runs a command of qless's final API, or of reqless under its dotted name. `now` is in seconds; the answer is plain
+   * JSON.
+   */
+  async call(command: string, now: Seconds, ...args: unknown[]): Promise<unknown> {
     const run = own(COMMANDS, command);
     if (run === undefined) return wrong(`Unknown command ${command}`);
-    return run(await this.#at(now), args);
+    const dialect = Object.hasOwn(QLESS_COMMANDS, command) ? 'qless' : 'reqless';
+    return run(await this.#at(now, dialect), args);
   }
 
-  /** Hears a channel, as one would in Redis: `put`, `popped` …, `log`, `w:<worker>`. Returns how to stop. */
+  /**
+   * Subscribes to a channel: `put`, `popped` …, `log`, `w:<worker>`, or a pattern such as `*` or `w:*`. Returns a
+   * function that ends the subscription.
+   */
   subscribe(channel: string, listener: QlessListener): () => void {
     return this.#events.on(channel, listener);
   }
@@ -85,18 +110,20 @@ export class Qless {
       queue: string,
       id: string,
       data: string,
-      now: number,
-      priority?: number,
+      now: Seconds,
+      priority?: number | string,
       tags?: string | readonly string[],
-      delay?: number,
+      delay?: Seconds,
     ]
   ): Promise<string> {
     return putJob(await this.#at(now), {
       queue,
       id,
+      by: '',
       data: jsonArgument(data, 'Put', 'data'),
       delayMs: secondsArgument(delay ?? 0, 'Put', 'delay'),
-      ...(priority !== undefined && { priority }),
+      defaultRetries: NO_RETRY_LIMIT,
+      ...(priority !== undefined && { priority: numberArgument(priority, 'Put', 'priority') }),
       ...(tags !== undefined && { tags: listArgument(tags, 'Put', 'tags') }),
     });
   }
@@ -108,40 +135,44 @@ export class Qless {
     return job === null ? null : documentJob(await jobToJson(call, job));
   }
 
-  /** Takes up to `count` jobs of a queue for a worker. */
+  /** Takes up to `count` jobs of a queue for a worker. Jobs whose lock expired come first. */
   async pop(
     ...[queue, worker, count, now, expiration]: [
       queue: string,
       worker: string,
-      count: number,
-      now: number,
-      expiration: number,
+      count: number | string,
+      now: Seconds,
+      expiration: Seconds,
     ]
   ): Promise<readonly DocumentJob[]> {
     const call = await this.#at(now);
     const jobs = await popJobs(call, { queue, worker, count, leaseMs: leaseUntil(call, expiration) });
+    rememberTokens(call, jobs);
     return (await jobsToJson(call, jobs)).map(documentJob);
   }
 
   /** Returns the next jobs of a queue without taking them. */
-  async peek(queue: string, count: number, now: number): Promise<readonly DocumentJob[]> {
+  async peek(queue: string, count: number | string, now: Seconds): Promise<readonly DocumentJob[]> {
     const call = await this.#at(now);
-    return (await jobsToJson(call, await peekJobs(call, queue, count))).map(documentJob);
+    return (await jobsToJson(call, await peekJobs(call, { queue, offset: 0, count }))).map(documentJob);
   }
 
-  /** The new expiration, or false when the job was given to somebody else. */
+  /** Returns the new expiration, or false when the lock has expired or another worker has the job. */
   async heartbeat(
-    ...[id, worker, expiration, data]: [id: string, worker: string, expiration: number, data?: string]
+    ...[id, worker, expiration, data]: [id: string, worker: string, expiration: Seconds, data?: string]
   ): Promise<number | false> {
     const call = await this.#at(this.#clock());
     const leaseMs = leaseUntil(call, expiration);
-    const said = { leaseMs, ...(data !== undefined && { data: jsonArgument(data, 'Heartbeat', 'data') }) };
-    return orFalse(async () => beat(call, await heldJob(call, id, worker, DOCUMENT), said, DOCUMENT));
+    const given = { leaseMs, ...(data !== undefined && { data: jsonArgument(data, 'Heartbeat', 'data') }) };
+    return orFalse(async () => beat(call, await lockedJob(call, id, worker), given, DOCUMENT));
   }
 
-  /** The state it has now, or false when it is not pending or not this worker's. */
+  /**
+   * Returns the job's new state, or false when its lock has expired or another worker has it. Without a worker, this
+   * object must have popped it.
+   */
   async complete(
-    ...[id, data, queue, delay, worker]: [id: string, data?: string, queue?: string, delay?: number, worker?: string]
+    ...[id, data, queue, delay, worker]: [id: string, data?: string, queue?: string, delay?: Seconds, worker?: string]
   ): Promise<string | false> {
     const call = await this.#at(this.#clock());
     const given = {
@@ -150,19 +181,26 @@ export class Qless {
       ...(data !== undefined && { data: jsonArgument(data, 'Complete', 'data') }),
       ...(queue !== undefined && { next: queue }),
     };
-    return orFalse(async () => completeJob(call, await heldJob(call, id, worker, DOCUMENT), given));
+    return orFalse(() => ended(call, id, async () => completeJob(call, await lockedJob(call, id, worker), given)));
   }
 
-  /** Fails a running job. Returns its id, or false when this worker does not hold it. */
+  /** Fails a running job. Returns its id, or false when this object or worker does not hold it. */
   async fail(
-    ...[id, type, message, now, worker]: [id: string, type: string, message: string, now: number, worker?: string]
+    ...[id, type, message, now, worker]: [id: string, type: string, message: string, now: Seconds, worker?: string]
   ): Promise<string | false> {
-    return orFalse(async () => (await this.call('fail', now, id, worker, type, message)) as string);
+    const call = await this.#at(now);
+    const given = failure(textArgument(type, 'Fail', 'type'), textArgument(message, 'Fail', 'message'));
+    const end = async () => failJob(call, await lockedJob(call, id, worker), { failure: given, data: null });
+    return orFalse(() => ended(call, id, end));
   }
 
-  /** How long the jobs of a day ran, or `wait`ed. `date` is any second of that day. */
-  async stats(queue: string, date: number, of: 'run' | 'wait' = 'run'): Promise<DocumentStats> {
-    const found = await dayOfQueue(await this.#at(this.#clock()), queue, dayOf(date * 1_000));
+  /**
+   * Returns how long the jobs of a day ran, or waited with `wait`. `date` is any second of that day, or YYYY-MM-DD;
+   * default: today.
+   */
+  async stats(queue: string, date?: Seconds, of: 'run' | 'wait' = 'run'): Promise<DocumentStats> {
+    const call = await this.#at(this.#clock());
+    const found = await dayOfQueue(call, queueArgument(queue, 'Stats'), dayArgument(date ?? call.nowMs / 1_000));
     const { count = 0, mean = 0, variance = 0, histogram = null } = found?.[of] ?? {};
     const times = { mean: mean / 1_000, variance: variance / 1e6 };
     return { total: count, ...times, histogram: documentHistogram(histogram) };
@@ -182,12 +220,14 @@ export class Qless {
     return option === undefined ? inDays : ((inDays as Record<string, ConfigValue>)[option] ?? null);
   }
 
-  async #at(now: number): Promise<Call> {
-    if (!Number.isFinite(now)) wrong(`the time of a call is a number of seconds, not ${said(now)}`);
-    this.#isRight ??= mustHearCallers(this.#store);
-    await this.#isRight;
-    const nowMs = Math.round(now * 1_000);
-    return { longhaul: openConnection(storeAt(this.#store, nowMs), null).longhaul, nowMs };
+  async #at(now: Seconds, dialect: Dialect = 'qless'): Promise<Call> {
+    const nowMs = Math.round(timeArgument(now) * 1_000);
+    const at = (ms: number): Store => storeAt(this.#store, ms);
+    const { longhaul } = openConnection(at(nowMs), null);
+    const call: Call = { longhaul, nowMs, dialect, session: this.#session, at };
+    this.#isReady ??= prepare(this.#store, call);
+    await this.#isReady;
+    return call;
   }
 }
 
@@ -196,9 +236,10 @@ export function openQless(store: Store, options: QlessOptions = {}): Qless {
   return new Qless(store, options);
 }
 
-function leaseUntil({ nowMs }: Call, expiration: number): number {
-  const leaseMs = Math.round(expiration * 1_000) - nowMs;
-  return leaseMs > 0 ? leaseMs : wrong('the expiration lies behind');
+/** Once for each object. */
+async function prepare(store: Store, call: Call): Promise<void> {
+  await mustUseCallersClock(store);
+  await finishReplacements(call);
 }
 
 async function orFalse<Answer>(ask: () => Promise<Answer>): Promise<Answer | false> {
@@ -210,8 +251,8 @@ async function orFalse<Answer>(ask: () => Promise<Answer>): Promise<Answer | fal
   }
 }
 
-/** A store that goes by its own clock would let leases of another time end at once. */
-async function mustHearCallers({ records }: Store): Promise<void> {
+/** A store that uses its own clock would let leases of another time end at once. */
+async function mustUseCallersClock({ records }: Store): Promise<void> {
   const then = { now: 1_000 };
   await records.put({ kind: 'qless', key: 'clock', value: '{}' }, then);
   const record = await records.get('qless', 'clock', then);

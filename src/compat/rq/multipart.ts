@@ -64,13 +64,22 @@ async function drain(bytes: AsyncIterable<Buffer>): Promise<void> {
   for await (const piece of bytes) void piece;
 }
 
-/** A name is text between quotes; a path in front of a file's name is the sender's business. */
+/** A name is text between quotes, with escapes such as %22; a path in front of a file's name is left out. */
 function nameOf(head: string): Pick<Part, 'name' | 'file'> {
   const disposition = /^content-disposition:\s*form-data;(.*)$/im.exec(head)?.[1] ?? '';
   const name = /(?:^|;)\s*name="([^"]*)"/i.exec(disposition)?.[1];
   if (name === undefined) throw broken('a part has no name');
   const file = /(?:^|;)\s*filename="([^"]*)"/i.exec(disposition)?.[1];
-  return { name, file: file === undefined ? null : (file.split(/[\\/]/).at(-1) ?? '') };
+  return { name, file: file === undefined ? null : (unescaped(file).split(/[\\/]/).at(-1) ?? '') };
+}
+
+/** As RQ reads it: a name in which one % begins no escape has none. */
+function unescaped(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 const broken = (message: string): Error => badInput('form', [{ path: 'body', message }]);

@@ -1,28 +1,31 @@
 /** RQ's addresses of a message's files: attaching with an MD5 as the receipt, reading with Range, and the log. */
 import { Readable } from 'node:stream';
-import { checked, text } from '../../core/input/check.ts';
+import { text } from '../../core/input/check.ts';
 import { jobId, queueName } from '../../core/job/names.ts';
-import { attachedName, sentName } from '../../files/attachments/file-upload.ts';
+import { RELAY_QUEUE } from '../../core/job/relay-request.ts';
+import type { Refused } from '../../core/ports/refusal.ts';
+import type { UploadRefused } from '../../files/attachments/file-upload.ts';
+import { attachedName } from '../../files/attachments/file-upload.ts';
+import { nameProblem } from '../../files/outputs/attachment-name.ts';
+import { rqNameProblem } from '../../node/relay/rq-form.ts';
 import { refuseRequest } from '../../server/http/problem.ts';
-import type { Reply } from '../../server/http/reply.ts';
+import { json, text as plain, type Reply } from '../../server/http/reply.ts';
 import type { Call, Route } from '../../server/http/route.ts';
 import { route } from '../../server/http/route.ts';
-import { refusedUpload } from '../../server/views/file-replies.ts';
 import { forwardLog } from '../../server/views/from-other-node.ts';
 import { nodeOf } from '../../server/views/node-of.ts';
 import { sendAttachment } from '../../server/views/send-attachment.ts';
 import { sendLog } from '../../server/views/send-log.ts';
 import { gather } from './multipart.ts';
-import { filesOf, readRqBody } from './rq-body.ts';
-import { jobIn } from './rq-message-routes.ts';
-import { fail, inRqWords, ok, seeOther } from './rq-replies.ts';
+import { filesOf, isMultipart, readRqBody } from './rq-body.ts';
+import { jobIn, jobOrNull } from './rq-message-routes.ts';
+import { relayLog } from './rq-relay-log.ts';
+import { fail, inRqWords, ok, refusal, seeOther } from './rq-replies.ts';
 import type { RqCompat } from './rq-routes.ts';
 
 const MAX_BYTES = 10 * 1024 ** 3;
 const params = { queue: queueName, id: jobId };
 const LOG = 'stdio.log';
-/** Up to so many bytes of a refused file are read on. */
-const READ_ON = 1024 * 1024;
 
 // Long because it is a table of addresses.
 export function rqAttachmentRoutes(door: RqCompat): readonly Route[] {
@@ -46,7 +49,7 @@ export function rqAttachmentRoutes(door: RqCompat): readonly Route[] {
       path: '/q/{queue}/{id}/attach/{name}',
       about: 'Removes a file from a prepared message, by `_method` delete.',
       role: 'submit',
-      params: { ...params, name: attachedName },
+      params: { ...params, name: text({ max: 4_096 }) },
       body: 'any',
       limits: { bodyBytes: 1024 * 1024 },
       answer: 'text',
@@ -70,7 +73,7 @@ export function rqAttachmentRoutes(door: RqCompat): readonly Route[] {
       role: 'read',
       params: { ...params, file: text({ max: 255 }) },
       answer: 'bytes',
-      handle: inRqWords(readLog),
+      handle: inRqWords((call) => readLog(door, call)),
     }),
     ...(['tailviewlog', 'tailview'] as const).map((view) =>
       route({
@@ -88,42 +91,61 @@ export function rqAttachmentRoutes(door: RqCompat): readonly Route[] {
   ];
 }
 
-/** Other fields may come before the file; what comes after it is read and not looked at. */
+/**
+ * Fields may come before the file and after it. All of the request is read before the answer, as in RQ: its relay reads
+ * no answer while it sends, and must learn that a message is gone.
+ */
 async function attach(call: Call): Promise<Reply> {
-  const job = await jobIn(call);
+  if (!isMultipart(call)) return fail('missing filedata', 404);
+  const job = await jobOrNull(call);
+  const isOpen = job?.state === 'draft';
   let format = '';
   let reply: Reply | null = null;
   for await (const { name, file, bytes } of filesOf(call)) {
     if (name === 'x_format') format = (await gather(bytes, 64)).toString('utf8');
     if (name !== 'filedata' || file === null) continue;
-    reply = await receive(call, { id: job.id, name: checked('attachment', file, sentName), bytes });
-    // Who is refused hears it only after all is sent; a large file is not worth that.
-    if (reply.status !== 200 && Number(call.request.headers['content-length'] ?? MAX_BYTES) > READ_ON) break;
+    reply = isOpen ? await receive(call, { id: job.id, name: file, bytes }) : refusal('cannot find message');
   }
   if (reply === null) return fail('missing filedata', 404);
-  return format === 'html' && reply.status === 200 ? seeOther(`/q/${job.queue}/${job.id}`) : reply;
+  return format === 'html' && isOpen && isOk(reply) ? seeOther(`/q/${job.queue}/${job.id}`) : reply;
 }
+
+const isOk = ({ body }: Reply): boolean => (body as { value?: readonly unknown[] }).value?.[0] === 'ok';
 
 async function receive(call: Call, file: { id: string; name: string; bytes: AsyncIterable<Buffer> }): Promise<Reply> {
   const { context, signal } = call;
+  const problem = rqNameProblem(file.name) ?? nameProblem(file.name);
+  if (problem !== null) return refusal(problem);
   const node = nodeOf(context);
   const unknown = { offset: null, length: null, size: null, sha256: null, lease: null };
   const source = Readable.from(file.bytes, { objectMode: false });
   const put = { id: file.id, name: file.name, ...unknown, signal, now: context.now(), source: () => source };
   const answer = await node.uploads.put(put);
-  if (!answer.ok) return fail(answer.refusal.message, Math.min(refusedUpload(answer).status, 404));
-  if (answer.attachment === null) return fail('the file is not whole');
+  if (!answer.ok) return refusedFile(answer);
+  if (answer.attachment === null) return refusal('the file is incomplete');
   return ok(`${await node.md5(answer.attachment.sha256)}-Attached successfully`);
+}
+
+/** A message that was committed or deleted while its file came. */
+function refusedFile(answer: UploadRefused | Refused): Reply {
+  const { code, message } = answer.refusal;
+  if (code === 'not-found' || code === 'wrong-state') return refusal('cannot find message');
+  return refusal(message);
 }
 
 async function removeFile(door: RqCompat, call: Call): Promise<Reply> {
   const { name } = call.params as { name: string };
   const { fields } = await readRqBody(call);
-  if (fields['_method'] !== 'delete') return fail('_method must be delete');
-  const job = await jobIn(call);
-  const answer = await nodeOf(call.context).uploads.remove(job.id, name);
-  if (!answer.ok) return fail(answer.refusal.message, answer.refusal.code === 'not-found' ? 404 : 400);
-  return fields['x_format'] === 'html' ? seeOther(new URL(door.fullId(job)).pathname) : ok(`${name} deleted`);
+  if (fields['_method'] !== 'delete') return fail('Invalid method param', 400);
+  const job = await jobOrNull(call);
+  if (job === null) return refusal('msg not found');
+  if (job.state !== 'draft') return refusal('msg not in prep');
+  const { attachments, uploads } = nodeOf(call.context);
+  if ((await attachments.list(job.id)).length === 0) return json([false, 'No attach directory for msg']);
+  const answer = await uploads.remove(job.id, name);
+  if (!answer.ok) return json([false, 'No attachment with that named for msg']);
+  const isPage = fields['x_format'] === 'html';
+  return isPage ? seeOther(new URL(door.fullId(job)).pathname) : ok('Attachment deleted successfully');
 }
 
 async function readFile(call: Call): Promise<Reply> {
@@ -133,10 +155,12 @@ async function readFile(call: Call): Promise<Reply> {
 }
 
 /** The latest attempt's. */
-async function readLog(call: Call): Promise<Reply> {
-  const { id } = await jobIn(call);
+async function readLog(door: RqCompat, call: Call): Promise<Reply> {
+  const job = await jobIn(call);
+  const { id } = job;
   if ((call.params as { file: string }).file !== LOG)
     throw refuseRequest('not-found', `there is ${LOG} and nothing else`);
+  if (job.queue === RELAY_QUEUE) return plain(relayLog(job, door.url));
   const elsewhere = await forwardLog(call, { id, attempt: 'latest', rest: '' });
   if (elsewhere !== null) return elsewhere;
   const found = await nodeOf(call.context).attempts.log(id, 'latest');

@@ -8,8 +8,12 @@ import { gather, type Part, readMultipart } from './multipart.ts';
 /** Names as a form has them, such as `mesg[dest]`; the value of a name that comes twice is the last. */
 export type Fields = Readonly<Record<string, string>>;
 
+export type Lists = Readonly<Record<string, readonly string[]>>;
+
 export interface RqBody {
   readonly fields: Fields;
+  /** All values of the names that end in `[]`, such as `queue[coalesce_params][]`. */
+  readonly lists: Lists;
   /** The whole body where it was JSON. */
   readonly json: Readonly<Record<string, unknown>> | null;
 }
@@ -18,11 +22,25 @@ const MAX_BODY = 1024 * 1024;
 
 export async function readRqBody(call: Call): Promise<RqBody> {
   const type = call.request.headers['content-type'] ?? '';
-  if (/^application\/json\b/i.test(type)) return { json: parseObject(await whole(call), 'body'), fields: {} };
-  if (/^multipart\/form-data\b/i.test(type)) return { json: null, fields: await fieldsOf(call, type) };
+  if (/^application\/json\b/i.test(type))
+    return { json: parseObject(await whole(call), 'body'), fields: {}, lists: {} };
+  if (/^multipart\/form-data\b/i.test(type)) return formBody(await fieldsOf(call, type));
   const form = new URLSearchParams(type === '' && !hasBody(call) ? '' : await formText(call, type));
-  return { json: null, fields: Object.fromEntries(form) };
+  return formBody([...form]);
 }
+
+function formBody(pairs: readonly (readonly [string, string])[]): RqBody {
+  const lists: Record<string, string[]> = {};
+  for (const [name, value] of pairs) {
+    if (!name.endsWith('[]')) continue;
+    lists[name] ??= [];
+    lists[name].push(value);
+  }
+  return { json: null, fields: Object.fromEntries(pairs), lists };
+}
+
+export const isMultipart = ({ request: { headers } }: Call): boolean =>
+  /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
 
 /** The parts of a form with a file, one after the other. */
 export function filesOf(call: Call): AsyncGenerator<Part> {
@@ -51,13 +69,22 @@ export function fieldsUnder(fields: Fields, name: string): Fields {
   return Object.fromEntries(found);
 }
 
-async function fieldsOf(call: Call, type: string): Promise<Fields> {
-  const fields: Record<string, string> = {};
+/** `queue[coalesce_params][]=1` → { coalesce_params: ['1'] }. */
+export function listsUnder(lists: Lists, name: string): Lists {
+  const found = Object.entries(lists).flatMap(([key, values]) => {
+    const [, outer, inner] = /^([^[\]]+)\[([^[\]]+)\]\[\]$/.exec(key) ?? [];
+    return outer === name && inner !== undefined ? [[inner, values] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+async function fieldsOf(call: Call, type: string): Promise<readonly (readonly [string, string])[]> {
+  const pairs: (readonly [string, string])[] = [];
   for await (const part of filesOf(call)) {
     if (part.file !== null) throw wrongType('a form without files here', type);
-    fields[part.name] = (await gather(part.bytes, MAX_BODY)).toString('utf8');
+    pairs.push([part.name, (await gather(part.bytes, MAX_BODY)).toString('utf8')]);
   }
-  return fields;
+  return pairs;
 }
 
 async function formText(call: Call, type: string): Promise<string> {

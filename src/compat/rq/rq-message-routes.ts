@@ -1,7 +1,7 @@
 /** RQ's addresses of messages: making them (at once, or prepared first), looking at them, and what is done to one. */
 import type { Job } from '../../core/job/job.ts';
 import { jobId, queueName } from '../../core/job/names.ts';
-import { rqStateOf } from '../../node/queues/rq-view.ts';
+import { dataOf, rqStateOf } from '../../node/queues/rq-view.ts';
 import { mustBeOk } from '../../server/http/one-result.ts';
 import { refuseRequest } from '../../server/http/problem.ts';
 import { json, type Reply } from '../../server/http/reply.ts';
@@ -9,12 +9,12 @@ import type { Call, Route } from '../../server/http/route.ts';
 import { route } from '../../server/http/route.ts';
 import type { ServerContext } from '../../server/views/context.ts';
 import { duplicateJob } from '../../server/views/duplicate-job.ts';
-import { findJob } from '../../server/views/job-views.ts';
-import { oneQueue } from '../../server/views/queue-views.ts';
 import { mustBeCallable } from '../../server/views/webhook-addresses.ts';
 import { fieldsUnder, parseObject, type RqBody, readRqBody } from './rq-body.ts';
-import { jobOfMessage, type Message, readMessage } from './rq-message.ts';
-import { backOf, fail, inRqWords, ok, seeOther } from './rq-replies.ts';
+import { jobOfMessage, type Message, readMessage, resendsOf } from './rq-message.ts';
+import { rqQueue } from './rq-queues.ts';
+import { commitMessage, prepareRelayed, relayOrigin } from './rq-relayed-in.ts';
+import { backOf, fail, inRqWords, ok, refusal, seeOther } from './rq-replies.ts';
 import type { RqCompat } from './rq-routes.ts';
 
 const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;
@@ -27,17 +27,6 @@ const SINGLE = { key: 'rq single_que', scope: 'queue', until: 'started', periodM
 // Long because it is a table of addresses.
 export function rqMessageRoutes(door: RqCompat): readonly Route[] {
   return [
-    route({
-      name: 'rq.new_message.page',
-      method: 'GET',
-      path: '/q/{queue}/new_message',
-      about: 'To the page for people.',
-      role: 'open',
-      params: { queue: queueName },
-      answer: 'none',
-      status: 303,
-      handle: ({ params: { queue } }) => seeOther(`/q/${queue}`),
-    }),
     route({
       name: 'rq.new_message',
       method: 'POST',
@@ -105,7 +94,7 @@ export function rqMessageRoutes(door: RqCompat): readonly Route[] {
       handle: inRqWords(async (call) => {
         const form = await readRqBody(call);
         await runNow(call.context, await jobIn(call));
-        return form.fields['x_format'] === 'json' ? ok('msg run now') : seeOther(addressOf(call));
+        return form.fields['x_format'] === 'json' ? ok('msg sent to front of run queue') : seeOther(addressOf(call));
       }),
     }),
   ];
@@ -117,26 +106,35 @@ const addressOf = (call: Call): string => `/q/${partsOf(call).queue}/${partsOf(c
 /** A message is known under its queue; what has moved on is elsewhere. */
 export async function jobIn(call: Call): Promise<Job> {
   const { queue, id } = partsOf(call);
-  const job = await findJob(call.context, id);
-  if (job.queue !== queue) throw refuseRequest('not-found', `cannot find message ${id} in queue ${queue}`);
+  const job = await jobOrNull(call);
+  if (job === null) throw refuseRequest('not-found', `cannot find message ${id} in queue ${queue}`);
   return job;
+}
+
+export async function jobOrNull({ context, params: given }: Call): Promise<Job | null> {
+  const { queue, id } = given as { readonly queue: string; readonly id: string };
+  const [job = null] = await context.store.jobs.find([id]);
+  return job?.queue === queue ? job : null;
 }
 
 async function newMessage(door: RqCompat, call: Call): Promise<Reply> {
   const { queue } = partsOf(call);
   const body = await readRqBody(call);
-  const method = body.fields['_method'] ?? body.json?.['_method'] ?? 'commit';
-  if (!isNewMethod(method)) return fail(`_method must be one of ${METHODS.join(', ')}, not ${JSON.stringify(method)}`);
+  const given = messageIn(body);
+  const method = given['_method'] ?? 'commit';
+  if (!isNewMethod(method)) return fail('Invalid method param', 400);
   // A relay hands over whole messages: it prepares them, sends their files and commits them.
   if (method !== 'prep' && !call.may('submit')) return fail('a relay prepares its messages', 403);
-  await oneQueue(call.context, queue);
-  const id = await add(call.context, { message: readMessage(messageIn(body)), method, queue });
+  await rqQueue(door, call.context, queue);
+  if (!('dest' in given)) return refusal('input missing required "dest" parameter');
+  const id = await add(call.context, { message: readMessage(given), method, queue });
   const isPage = body.fields['x_format'] === 'html';
   return isPage ? seeOther(backOf(body.fields, `/q/${queue}/${id}`)) : ok(door.fullId({ queue, id }));
 }
 
 const isNewMethod = (value: unknown): value is NewMethod => METHODS.some((each) => each === value);
 
+/** The whole of it is the message, with RQ's `_method` as one of its keys. */
 function messageIn({ json: given, fields }: RqBody): Readonly<Record<string, unknown>> {
   if (given !== null) return given;
   return fields['x_format'] === 'html' ? fieldsUnder(fields, 'mesg') : parseObject(fields['mesg'] ?? '', 'mesg');
@@ -153,17 +151,30 @@ async function add(
   }
   const job = jobOfMessage(message, { id: newId(), queue, draft: method === 'prep' });
   mustBeCallable(context, job.policy?.hooks);
+  const origin = method === 'prep' ? relayOrigin(message) : null;
+  if (origin !== null) return prepareRelayed(context, job, origin);
   const added = mustBeOk(await store.jobs.add([{ ...job, ...(method === 'single_que' && { unique: SINGLE }) }]));
   return added.id;
 }
 
+/** What RQ says of a message that it does not find, or not in the state that the method needs. */
+const NOT_FOUND: Readonly<Record<string, string>> = {
+  commit: 'cannot find message',
+  delete: 'msg not found',
+  destroy: 'msg not found',
+};
+
 async function act(door: RqCompat, call: Call): Promise<Reply> {
   const { fields } = await readRqBody(call);
-  const job = await jobIn(call);
+  const method = fields['_method'] ?? '';
+  if (!(method in NOT_FOUND) && method !== 'run_now') return fail('Invalid method param', 400);
+  const job = method === 'run_now' ? await jobIn(call) : await jobOrNull(call);
+  if (job === null) return refusal(NOT_FOUND[method] ?? '');
   const { jobs } = call.context.store;
-  switch (fields['_method']) {
+  switch (method) {
     case 'commit':
-      mustBeOk(await jobs.commit([job.id]));
+      if (job.state !== 'draft') return refusal('cannot find message');
+      await commitMessage(call.context, job);
       return answer(door, call, { fields, words: 'msg commited' });
     case 'delete':
       mayTouch(call, job);
@@ -171,14 +182,13 @@ async function act(door: RqCompat, call: Call): Promise<Reply> {
       return answer(door, call, { fields, words: 'msg deleted' });
     case 'destroy':
       mayTouch(call, job);
+      if (job.state !== 'running') return refusal('msg not found');
       mustBeOk(await jobs.cancel([{ id: job.id }]));
       return answer(door, call, { fields, words: 'msg destroyed' });
-    case 'run_now':
+    default:
       mayTouch(call, job);
       await runNow(call.context, job);
-      return answer(door, call, { fields, words: 'msg run now' });
-    default:
-      return fail('_method must be one of delete, destroy, commit, run_now');
+      return answer(door, call, { fields, words: 'msg sent to front of run queue' });
   }
 }
 
@@ -206,9 +216,10 @@ async function clone(door: RqCompat, call: Call): Promise<Reply> {
   const job = await jobIn(call);
   const state = rqStateOf(job);
   if (!['done', 'err', 'relayed'].includes(state)) return fail(`cannot clone message in ${state} state`);
-  const data = JSON.stringify({ ...(JSON.parse(job.data) as object), cloned_from: door.fullId(job) });
-  const { newId } = call.context;
-  const { body } = await duplicateJob(call.context, { from: job.id, data, newId });
+  const { count: _count, ...message } = dataOf(job) as Message;
+  const data = JSON.stringify({ ...message, cloned_from: door.fullId(job) });
+  const copy = { from: job.id, data, maxResends: resendsOf(message), newId: call.context.newId };
+  const { body } = await duplicateJob(call.context, copy);
   const { id } = (body as { value: { id: string } }).value;
   return fields['x_format'] === 'html' ? seeOther(`/q/${job.queue}/${id}`) : ok(door.fullId({ queue: job.queue, id }));
 }

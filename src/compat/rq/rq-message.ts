@@ -48,15 +48,18 @@ export function readMessage(given: Readonly<Record<string, unknown>>) {
 }
 export type Message = ReturnType<typeof readMessage>;
 
+/** `count` and `max_count` stay in the data, so that a relay passes them on. */
 export function jobOfMessage(message: Message, where: { id: string; queue: string; draft: boolean }): NewJob {
-  const { count: _count, max_count, due, ...data } = message;
+  const { due, ...data } = message;
   return {
     ...where,
     data: toJsonText('message', data),
-    policy: {
-      maxResends: max_count ?? DEFAULT_MAX_COUNT,
-      ...rqHooks(message.post_run_webhook),
-    },
+    policy: { maxResends: resendsOf(message), ...rqHooks(message.post_run_webhook) },
     ...(due !== undefined && due > 0 && { runAt: due * 1_000 }),
   };
+}
+
+/** RQ counts first and compares then: a message whose count reaches `max_count` by a resend is an err. */
+export function resendsOf({ count = 0, max_count = DEFAULT_MAX_COUNT }: Pick<Message, 'count' | 'max_count'>): number {
+  return Math.max(0, max_count - count - 1);
 }

@@ -2,23 +2,27 @@
 import { text } from '../../core/input/check.ts';
 import { queueName } from '../../core/job/names.ts';
 import type { QueueCounts } from '../../core/ports/job-store.ts';
-import type { QueueState, SettableState } from '../../core/settings/settings.ts';
+import type { QueueState } from '../../core/settings/settings.ts';
+import { homeAt } from '../../node/home.ts';
+import { removeRqQueue } from '../../node/queues/rq-queue-files.ts';
 import { dataOf, RQ_STATES, type RqState, statusOf } from '../../node/queues/rq-view.ts';
 import { queryInteger } from '../../server/http/query-checks.ts';
 import { json, text as plain, type Reply } from '../../server/http/reply.ts';
 import type { Call, Route } from '../../server/http/route.ts';
 import { route } from '../../server/http/route.ts';
-import { changeQueue, deleteQueue } from '../../server/views/queue-changes.ts';
-import { allQueues, oneQueue } from '../../server/views/queue-views.ts';
+import { deleteQueue } from '../../server/views/queue-changes.ts';
 import type { QueueView } from '../../wire/views.ts';
 import { readRqBody } from './rq-body.ts';
+import { configOf } from './rq-config-view.ts';
 import { listState, newestDone } from './rq-lists.ts';
+import type { RqOperation } from './rq-markers.ts';
+import { ownQueues, rqQueue, rqQueues } from './rq-queues.ts';
 import { backOf, fail, inRqWords, seeOther } from './rq-replies.ts';
 import type { RqCompat } from './rq-routes.ts';
 
 const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;
 const params = { queue: queueName };
-const OPERATIONS: Readonly<Record<string, SettableState>> = { pause: 'paused', resume: 'up', down: 'down', up: 'up' };
+const OPERATIONS: readonly RqOperation[] = ['pause', 'resume', 'down', 'up'];
 const STATUS: Readonly<Record<QueueState, string>> = { up: 'UP', paused: 'PAUSE', down: 'DOWN', deleted: 'DOWN' };
 
 // Long because it is a table of addresses.
@@ -31,7 +35,8 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
       about: 'The addresses of all queues, a line each.',
       role: 'read',
       answer: 'text',
-      handle: async ({ context }) => plain((await allQueues(context)).map(({ name }) => `/q/${name}.txt\n`).join('')),
+      handle: async ({ context }) =>
+        plain((await rqQueues(door, context)).map(({ name }) => `/q/${name}.txt`).join('\n')),
     }),
     route({
       name: 'rq.queues',
@@ -40,12 +45,12 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
       about: 'All queues with their status and counts.',
       role: 'read',
       answer: 'text',
-      handle: async ({ context }) =>
+      handle: async (call) =>
         json({
           ...about(door),
           environment: door.environment,
-          version: context.version,
-          queues: (await allQueues(context)).map((each) => summary(door, each)),
+          version: call.context.version,
+          queues: (await listQueues(door, call)).map((each) => summary(door, each)),
         }),
     }),
     route({
@@ -56,7 +61,7 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
       role: 'read',
       params,
       answer: 'text',
-      handle: inRqWords(async (call) => plain(asText(door, await oneQueue(call.context, queueOf(call))))),
+      handle: inRqWords(async (call) => plain(asText(door, await readQueue(door, call)))),
     }),
     route({
       name: 'rq.queue',
@@ -75,10 +80,10 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
       about: 'The ids of what was done last.',
       role: 'read',
       params,
-      query: { limit: queryInteger(1, 1_000) },
+      query: { limit: queryInteger(0, 1_000) },
       answer: 'text',
       handle: inRqWords(async (call) => {
-        await oneQueue(call.context, queueOf(call));
+        await rqQueue(door, call.context, queueOf(call));
         return json(await newestDone(call.context, queueOf(call), (call.query as { limit?: number }).limit ?? 10));
       }),
     }),
@@ -91,7 +96,11 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
         role: 'read',
         params,
         answer: 'text',
-        handle: inRqWords(async (call) => json(configOf(await oneQueue(call.context, queueOf(call))))),
+        // The file may just have been changed: RQ reads it at SIGHUP, and answers afterwards.
+        handle: inRqWords(async (call) => {
+          await call.context.node?.reload();
+          return json(await configOf(call.context, await rqQueue(door, call.context, queueOf(call))));
+        }),
       }),
     ),
     route({
@@ -104,7 +113,7 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
       ...BODY,
       answer: 'text',
       status: 303,
-      handle: inRqWords(adminOperation),
+      handle: inRqWords((call) => adminOperation(door, call)),
     }),
     route({
       name: 'rq.queue.restart',
@@ -118,9 +127,9 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
       status: 303,
       handle: inRqWords(async (call) => {
         const { fields } = await readRqBody(call);
-        await oneQueue(call.context, queueOf(call));
+        await rqQueue(door, call.context, queueOf(call));
         await call.context.node?.reload();
-        return seeOther(backOf(fields, `/q/${queueOf(call)}`), `${queueOf(call)} restarted\n`);
+        return seeOther(backOf(fields, `/q/${queueOf(call)}`), `${queueOf(call)}\n`);
       }),
     }),
     route({
@@ -132,27 +141,20 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
       ...BODY,
       answer: 'text',
       status: 303,
-      handle: inRqWords(async (call) => {
-        const name = (await readRqBody(call)).fields['queue_name'] ?? '';
-        await deleteQueue(door.asOpen(call), name, true);
-        return seeOther('/', `queue ${name} deleted\n`);
-      }),
+      handle: inRqWords((call) => removeQueue(door, call)),
     }),
     route({
       name: 'rq.search',
       method: 'GET',
       path: '/search',
       onlyWith: 'name',
-      about: 'Messages of a queue whose parameters hold a text.',
+      about: 'Messages of a queue whose fields contain a text, as `query[field]=text`.',
       role: 'read',
       query: {
         name: queueName,
         exact: text({ max: 5 }),
-        'query[param1]': text({ max: 4_096 }),
-        'query[param2]': text({ max: 4_096 }),
-        'query[param3]': text({ max: 4_096 }),
-        'query[param4]': text({ max: 4_096 }),
       },
+      keyedQuery: 'query',
       answer: 'text',
       handle: inRqWords((call) => search(door, call)),
     }),
@@ -161,23 +163,57 @@ export function rqQueueRoutes(door: RqCompat): readonly Route[] {
 
 const queueOf = ({ params: given }: Call): string => (given as { queue: string }).queue;
 
-async function adminOperation(call: Call): Promise<Reply> {
+async function adminOperation(door: RqCompat, call: Call): Promise<Reply> {
   const { fields } = await readRqBody(call);
-  const word = Object.keys(OPERATIONS).find(
+  const operation = OPERATIONS.find(
     (each) => each in fields || fields['oper'] === each || fields['adminoper'] === each,
   );
-  const state = OPERATIONS[word ?? ''];
-  if (word === undefined || state === undefined)
-    return fail(`adminoper is one of ${Object.keys(OPERATIONS).join(', ')}`);
-  await oneQueue(call.context, queueOf(call));
-  await changeQueue(call, queueOf(call), { state });
-  return seeOther(backOf(fields, `/q/${queueOf(call)}`), `${queueOf(call)} ${STATUS[state]}\n`);
+  if (operation === undefined) return fail(`adminoper is one of ${OPERATIONS.join(', ')}`);
+  const queue = queueOf(call);
+  await rqQueue(door, call.context, queue);
+  await door.markers.operate(queue, operation);
+  return seeOther(backOf(fields, `/q/${queue}`), `${queue}\n`);
+}
+
+/** Applies marker files that an operator has just created or removed, before it reads the queue. */
+async function readQueue(door: RqCompat, call: Call): Promise<QueueView> {
+  await door.markers.sync();
+  return rqQueue(door, call.context, queueOf(call));
+}
+
+/** RQ's custom queues come first, then its own. */
+async function listQueues(door: RqCompat, call: Call): Promise<readonly QueueView[]> {
+  await door.markers.sync();
+  const queues = await rqQueues(door, call.context);
+  const own = ownQueues(door);
+  return [...queues.filter(({ name }) => !own.includes(name)), ...queues.filter(({ name }) => own.includes(name))];
+}
+
+async function removeQueue(door: RqCompat, call: Call): Promise<Reply> {
+  const name = (await readRqBody(call)).fields['queue_name'] ?? '';
+  const open = door.asOpen(call);
+  const { node } = call.context;
+  const found = (await rqQueues(door, call.context)).find((queue) => queue.name === name);
+  if (found === undefined) return fail('no such queue', 404);
+  if (found.counts.running > 0)
+    return fail(`${found.counts.running} messages of ${name} are running: destroy them first`);
+  // A queue with a file cannot be deleted: RQ's directory is renamed first, and back if the queue stays.
+  const restore = open.may('admin') ? await removeRqQueue(homeAt(door.root), name) : null;
+  await node?.reload();
+  try {
+    await deleteQueue(open, name, true);
+  } catch (error) {
+    await restore?.();
+    await node?.reload();
+    throw error;
+  }
+  return seeOther('/', 'started deleting queue\n');
 }
 
 function about(door: RqCompat) {
   const now = Date.now();
   return {
-    status: 'UP',
+    status: 'OPERATIONAL',
     ping: 'pong',
     pid: process.pid,
     uptime: Math.floor((now - door.startedAt) / 1_000),
@@ -215,7 +251,7 @@ function asText(door: RqCompat, queue: QueueView): string {
 }
 
 async function wholeQueue(door: RqCompat, { context, ...call }: Call): Promise<Reply> {
-  const queue = await oneQueue(context, queueOf({ context, ...call }));
+  const queue = await readQueue(door, { context, ...call });
   if (queue.settings.state === 'down') return json({ status: 'DOWN' });
   const counts = countsOf(queue.counts);
   const sizes = Object.fromEntries(RQ_STATES.map((state) => [`${state}_size`, counts[state]]));
@@ -228,48 +264,34 @@ async function wholeQueue(door: RqCompat, { context, ...call }: Call): Promise<R
       msg_id: job.id,
       ...(state !== 'prep' && { dest: dataOf(job)['dest'] ?? job.queue }),
       ...(state === 'que' && { due: Math.floor(job.runAt / 1_000) }),
-      ...(state !== 'prep' && state !== 'que' && { status: statusOf(job) }),
+      ...(state !== 'prep' && state !== 'que' && { status: statusOf(job, door.url) }),
       ...(state === 'relayed' && { new_msg: job.forwardedTo }),
     })),
   ]);
   return json({ ...about(door), status: statusWord(queue), ...sizes, messages: Object.fromEntries(messages) });
 }
 
-function configOf({ name, settings }: QueueView) {
-  return {
-    name,
-    script: settings.script,
-    num_workers: String(settings.concurrency),
-    exec_prefix: settings.execPrefix.join(' '),
-    env_vars: Object.fromEntries(settings.env.map((variable) => [variable, ''])),
-    coalesce_params: parametersOf(settings.coalesce?.by),
-    blocking_params: settings.keys?.limit === 1 ? parametersOf(settings.keys.by) : [],
-  };
-}
-
-function parametersOf(fields: readonly string[] = []): readonly number[] {
-  return fields.filter((field) => /^param[1-4]$/.test(field)).map((field) => Number(field.at(-1)));
-}
-
 async function search(door: RqCompat, { context, query }: Call): Promise<Reply> {
   const given = query as Readonly<Record<string, string | undefined>>;
-  const isExact = given['exact'] === 'true';
-  const wanted = [1, 2, 3, 4].flatMap((number) => {
-    const value = given[`query[param${number}]`];
-    return value === undefined ? [] : [[`param${number}`, value] as const];
+  const queue = given['name'] ?? '';
+  const isExact = given['exact'] !== undefined;
+  const wanted = Object.entries(given).flatMap(([name, value]) => {
+    const [, field] = /^query\[(.+)\]$/.exec(name) ?? [];
+    return field === undefined ? [] : [[field, value ?? ''] as const];
   });
-  await oneQueue(context, given['name'] ?? '');
-  const found = [];
+  await rqQueue(door, context, queue);
+  const found: object[] = [];
   for (const state of RQ_STATES) {
-    for (const job of await listState(context, given['name'] ?? '', state)) {
-      const data = dataOf(job);
-      const fits = wanted.every(([name, value]) =>
-        isExact ? data[name] === value : textOf(data[name]).includes(value),
-      );
-      if (fits) found.push(await door.message(context, job));
+    for (const job of await listState(context, queue, state)) {
+      const message = (await door.message(context, job)) as Readonly<Record<string, unknown>>;
+      if (wanted.every(([field, value]) => fits(message[field], value, isExact))) found.push(message);
     }
   }
   return json(found);
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? ''));
+function fits(value: unknown, wanted: string, isExact: boolean): boolean {
+  if (value === undefined || value === null) return false;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return isExact ? text === wanted : text.includes(wanted);
+}

@@ -9,6 +9,8 @@ const SEE_OTHER = 303;
 
 export const ok = (what: string): Reply => json(['ok', what]);
 export const fail = (why: string, status = 400): Reply => json(['fail', why], status);
+/** RQ answers 200 to a request that it understood, and says in the body that it did nothing. */
+export const refusal = (why: string): Reply => fail(why, 200);
 
 /** To the page for people, as RQ's forms are answered; `say` goes along for clients that look for the words. */
 export function seeOther(address: string, say = ''): Reply {

@@ -2,11 +2,16 @@
  * RQ's HTTP interface at its own addresses, over the same store, files, guards and roles as everything. The pages at
  * those addresses are the web page.
  */
+import { join } from 'node:path';
 import type { Job } from '../../core/job/job.ts';
+import { createLayout } from '../../files/blobs/layout.ts';
+import { homeAt } from '../../node/home.ts';
 import { messageOf } from '../../node/queues/rq-view.ts';
 import type { Call, Route } from '../../server/http/route.ts';
 import type { ServerContext } from '../../server/views/context.ts';
 import { rqAttachmentRoutes } from './rq-attachment-routes.ts';
+import { rqFormRoutes } from './rq-form-page.ts';
+import type { RqMarkers } from './rq-markers.ts';
 import { rqMessageRoutes } from './rq-message-routes.ts';
 import { rqNewQueueRoutes } from './rq-new-queue-routes.ts';
 import { rqQueueRoutes } from './rq-queue-routes.ts';
@@ -14,6 +19,11 @@ import { rqQueueRoutes } from './rq-queue-routes.ts';
 export interface RqCompatOptions {
   /** The node's base address, with a slash at its end. */
   readonly url: string;
+  /** The data directory. */
+  readonly root: string;
+  readonly markers: Pick<RqMarkers, 'operate' | 'sync'>;
+  /** Opens the sockets of queues that are new. */
+  openSockets(): Promise<void>;
   /** RQ's own openness: whoever comes over the loopback may name scripts. */
   readonly isOpen: boolean;
   readonly startedAt: number;
@@ -36,15 +46,23 @@ export function rqRoutes(options: RqCompatOptions): readonly Route[] {
     message: (context, job) => fullMessage(options, context, job),
     asOpen: (call) => (options.isOpen && call.principal.actor === 'loopback' ? { ...call, may: () => true } : call),
   };
-  return [...rqQueueRoutes(door), ...rqNewQueueRoutes(door), ...rqMessageRoutes(door), ...rqAttachmentRoutes(door)];
+  return [
+    ...rqQueueRoutes(door),
+    ...rqNewQueueRoutes(door),
+    ...rqFormRoutes(door),
+    ...rqMessageRoutes(door),
+    ...rqAttachmentRoutes(door),
+  ];
 }
 
-async function fullMessage({ url }: RqCompatOptions, { node }: ServerContext, job: Job): Promise<object> {
+async function fullMessage({ url, root }: RqCompatOptions, { node }: ServerContext, job: Job): Promise<object> {
   const files = (await node?.attachments.list(job.id)) ?? [];
-  const path = `${url}q/${job.queue}/${job.id}`;
+  const { blob } = createLayout(homeAt(root).blobs);
   const attachments: Record<string, object> = {};
   for (const { name, size, sha256 } of files) {
-    attachments[name] = { md5: await node?.md5(sha256), size, path: `${path}/attach/${encodeURIComponent(name)}` };
+    attachments[name] = { md5: await node?.md5(sha256), size, path: blob(sha256) };
   }
-  return messageOf(job, { path, attachments });
+  // Relative to the data directory, as in RQ.
+  const path = join('jobs', job.id);
+  return { orig_msg_id: `${url}q/${job.queue}/${job.id}`, ...messageOf(job, { url, path, attachments }) };
 }

@@ -1,4 +1,6 @@
 /** What RQ's socket commands are called over HTTP: names and shapes, and nothing else. */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -12,7 +14,10 @@ interface Asked {
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** One request to the node; its answer as JSON, or as its text. */
+/**
+ * One request to the node; its answer as JSON, or as its text. A node that refuses answers before all is sent, so an
+ * answer counts even if the rest cannot be sent.
+ */
 async function ask(socketPath: string, path: string, { method = 'GET', type, body }: Asked = {}): Promise<unknown> {
   const headers = type === undefined ? {} : { 'content-type': type };
   const call = request({ socketPath, path, method, headers });
@@ -23,12 +28,12 @@ async function ask(socketPath: string, path: string, { method = 'GET', type, bod
     });
   });
   if (body === undefined) call.end();
-  else await pipeline(body, call).catch(() => undefined);
-  const text = await answered;
+  const [sent, reply] = await Promise.allSettled([body === undefined ? null : pipeline(body, call), answered]);
+  if (reply.status === 'rejected') throw sent.status === 'rejected' ? sent.reason : reply.reason;
   try {
-    return JSON.parse(text);
+    return JSON.parse(reply.value);
   } catch {
-    return text.trim();
+    return reply.value.trim();
   }
 }
 
@@ -43,23 +48,23 @@ async function* pieces(text: string): AsyncGenerator<Uint8Array> {
 /** A form's answer is words; RQ's is a pair. */
 const inPair = (word: string, answer: unknown): unknown => (Array.isArray(answer) ? answer : [word, answer]);
 
+const QUEUE_STATES = /^(up|down|pause|resume)_queue$/;
+
 export async function managerCommand(socket: string, name: string, text: string): Promise<unknown> {
   const about = () => ask(socket, '/q.json') as Promise<Readonly<Record<string, unknown>>>;
-  const [, word] = /^(up|down|pause|resume)_queue$/.exec(name) ?? [];
-  if (word !== undefined) return inPair('ok', await post(socket, `/q/${text}/adminoper`, { [word]: word }));
+  const [, word] = QUEUE_STATES.exec(name) ?? [];
+  if (word !== undefined) return named(text, await post(socket, `/q/${text}/adminoper`, { [word]: word }));
   switch (name) {
     case 'ping':
       return ['pong'];
     case 'environment':
-      return ['ok', (await about())['environment']];
     case 'version':
-      return ['ok', (await about())['version']];
     case 'uptime':
-      return [(await about())['uptime']];
+      return [(await about())[name]];
     case 'queues':
       return ((await about())['queues'] as readonly { name: string }[]).map((queue) => queue.name);
     case 'restart_queue':
-      return inPair('ok', await post(socket, `/q/${text}/restart`, {}));
+      return named(text, await post(socket, `/q/${text}/restart`, {}));
     case 'create_queue':
       return inPair(
         'success',
@@ -74,6 +79,10 @@ export async function managerCommand(socket: string, name: string, text: string)
   }
 }
 
+/** RQ answers with the name of the queue. */
+const named = (queue: string, answer: unknown): unknown =>
+  Array.isArray(answer) ? ['fail', 'invalid queue name'] : ['ok', queue];
+
 interface Named {
   readonly msg_id?: string;
   readonly pathname?: string;
@@ -87,38 +96,104 @@ const ACTS: Readonly<Record<string, string>> = {
   commit_message: 'commit',
   delete_message: 'delete',
   destroy_message: 'destroy',
-  run_message: 'run_now',
 };
 const MAKES: Readonly<Record<string, string>> = {
   create_message: 'commit',
   prep_message: 'prep',
   single_que: 'single_que',
 };
+/** Commands about one message. */
+const NAMING = new Set([
+  ...Object.keys(ACTS),
+  'attach_message',
+  'delete_attach_message',
+  'run_message',
+  'clone_message',
+  'get_message',
+  'get_message_state',
+  'get_message_status',
+]);
+const JSON_REPLY = { x_format: 'json' };
 
 export async function queueCommand(
   socket: string,
   queue: string,
   { name, text }: { name: string; text: string },
 ): Promise<unknown> {
-  const given = text.startsWith('{') ? (JSON.parse(text) as Named) : {};
-  const message = `/q/${queue}/${encodeURIComponent(shortId(given.msg_id ?? text))}`;
-  if (MAKES[name] !== undefined) return post(socket, `/q/${queue}/new_message`, { mesg: text, _method: MAKES[name] });
-  if (ACTS[name] !== undefined) return post(socket, message, { _method: ACTS[name] });
-  if (name === 'clone_message') return post(socket, `${message}/clone`, {});
-  if (name === 'attach_message') return attach(socket, message, given);
-  if (name === 'delete_attach_message')
-    return post(socket, `${message}/attach/${encodeURIComponent(given.attachment_name ?? '')}`, { _method: 'delete' });
-  return look(socket, { queue, message, name, given });
+  const given = argumentOf(text);
+  if (MAKES[name] !== undefined) {
+    if (given === null) return ['fail', 'the argument must be a JSON object'];
+    const mesg = JSON.stringify({ ...given, _method: MAKES[name] });
+    return post(socket, `/q/${queue}/new_message`, { ...JSON_REPLY, mesg });
+  }
+  if (!NAMING.has(name)) return look(socket, { queue, name, given: given ?? {} });
+  const id = typeof given?.msg_id === 'string' ? shortId(given.msg_id) : '';
+  if (id === '') return ['fail', "lacking 'msg_id' field"];
+  return messageCommand(socket, name, { ...given, path: `/q/${queue}/${encodeURIComponent(id)}` });
 }
+
+function argumentOf(text: string): Named | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+interface OfMessage extends Named {
+  /** Its address on the node. */
+  readonly path: string;
+}
+
+async function messageCommand(socket: string, name: string, given: OfMessage): Promise<unknown> {
+  const { path } = given;
+  const act = ACTS[name];
+  if (act !== undefined) return post(socket, path, { ...JSON_REPLY, _method: act });
+  switch (name) {
+    case 'attach_message':
+      return attach(socket, given);
+    case 'delete_attach_message': {
+      const file = encodeURIComponent(given.attachment_name ?? '') || '.none';
+      return post(socket, `${path}/attach/${file}`, { ...JSON_REPLY, _method: 'delete' });
+    }
+    case 'clone_message':
+      return orNotFound(await post(socket, `${path}/clone`, JSON_REPLY));
+    case 'run_message':
+      return runMessage(socket, path);
+    default:
+      return readMessage(socket, name, path);
+  }
+}
+
+async function runMessage(socket: string, path: string): Promise<unknown> {
+  const message = await ask(socket, `${path}.json`);
+  const state = Array.isArray(message) ? null : (message as { state: string }).state;
+  if (state === 'run') return ['fail', 'msg already running'];
+  if (state !== 'que') return ['fail', 'msg not in runnable state'];
+  return post(socket, path, { ...JSON_REPLY, _method: 'run_now' });
+}
+
+async function readMessage(socket: string, name: string, path: string): Promise<unknown> {
+  const answer = await ask(socket, `${path}.json`);
+  if (Array.isArray(answer)) return orNotFound(answer);
+  const message = answer as Readonly<Record<string, unknown>>;
+  const { path: place, status, state } = message;
+  if (name === 'get_message_state') return ['ok', state];
+  return ['ok', name === 'get_message' ? message : { path: place, status, state }];
+}
+
+/** A message that is not in this queue. */
+const orNotFound = (answer: unknown): unknown =>
+  Array.isArray(answer) && String(answer[1]).startsWith('cannot find message') ? ['fail', 'msg not found'] : answer;
 
 interface Look {
   readonly queue: string;
-  readonly message: string;
   readonly name: string;
   readonly given: Named;
 }
 
-async function look(socket: string, { queue, message, name, given }: Look): Promise<unknown> {
+async function look(socket: string, { queue, name, given }: Look): Promise<unknown> {
   const about = async () => (await ask(socket, `/q/${queue}.json`)) as Readonly<Record<string, unknown>>;
   switch (name) {
     case 'ping':
@@ -128,26 +203,17 @@ async function look(socket: string, { queue, message, name, given }: Look): Prom
     case 'status':
       return [(await about())['status']];
     case 'config':
-      return ask(socket, `/q/${queue}/config.json`);
+      return ['ok', await ask(socket, `/q/${queue}/config.json`)];
     case 'shutdown':
-      return inPair('ok', await post(socket, `/q/${queue}/restart`, {}));
+      await post(socket, `/q/${queue}/restart`, {});
+      return ['ok'];
     case 'num_messages':
       return sizesOf(await about());
     case 'messages':
       return messagesOf(await about(), given);
-    case 'get_message':
-      return found(await ask(socket, `${message}.json`), (whole) => whole);
-    case 'get_message_state':
-      return found(await ask(socket, `${message}.json`), ({ state }) => state);
-    case 'get_message_status':
-      return found(await ask(socket, `${message}.json`), ({ status }) => ({ status }));
     default:
       return ['ERROR'];
   }
-}
-
-function found(answer: unknown, part: (message: Readonly<Record<string, unknown>>) => unknown): unknown {
-  return Array.isArray(answer) ? answer : ['ok', part(answer as Readonly<Record<string, unknown>>)];
 }
 
 function sizesOf(queue: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -155,16 +221,34 @@ function sizesOf(queue: Readonly<Record<string, unknown>>): Readonly<Record<stri
   return Object.fromEntries(sizes.map(([name, size]) => [name.replace('_size', ''), size]));
 }
 
-function messagesOf(queue: Readonly<Record<string, unknown>>, { state = 'que', limit }: Named): unknown {
+function messagesOf(queue: Readonly<Record<string, unknown>>, { state = '', limit }: Named): unknown {
   const lists = queue['messages'] as Readonly<Record<string, readonly unknown[]>> | undefined;
-  return (lists?.[state] ?? []).slice(0, limit);
+  const found = lists?.[state];
+  return found?.slice(0, limit) ?? ['fail', `invalid or missing 'state' field (${state})`];
 }
 
 /** The file is read here and sent: it need not be on the same file system. */
-async function attach(socket: string, message: string, { pathname = '', name }: Named): Promise<unknown> {
-  if (!pathname.startsWith('/')) return ['fail', 'pathname must be absolute'];
+async function attach(socket: string, { path, pathname = '', name }: OfMessage): Promise<unknown> {
+  const problem = await problemOf(pathname);
+  const state = await ask(socket, `${path}/state.json`);
+  if (!Array.isArray(state) || state[0] !== 'prep') return ['fail', 'cannot find message'];
+  if (problem !== null) return ['fail', problem];
   const { type, body } = formWithFile(pathname, name ?? basename(pathname));
-  return ask(socket, `${message}/attach/new`, { method: 'POST', type, body });
+  return ask(socket, `${path}/attach/new`, { method: 'POST', type, body });
+}
+
+/** Returns why a path cannot be attached, in RQ's words. */
+async function problemOf(path: string): Promise<string | null> {
+  if (!path.startsWith('/')) return `Invalid pathname, must be normalized ${path} (ie. must start with /`;
+  const found = await stat(path).catch(() => null);
+  if (found === null) return `No such file ${path} to attach to message`;
+  if (found.isDirectory()) return `Attachment currently cannot be a directory ${path}`;
+  const isReadable = await access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!isReadable) return `Attachment currently cannot be read: ${path}`;
+  return found.isFile() ? null : `Attachment currently not of supported type: ${path}`;
 }
 
 const shortId = (id: string): string => id.trim().replace(/^.*\/q\/[^/]+\//, '');

@@ -2,7 +2,7 @@
  * RQ's unix sockets in the node's home: `config/queuemgr.sock`, and `queue/<name>/queue.sock` for each queue. Each command is
  * a call of RQ's HTTP interface on the node's own socket, so that both have the same rules and the same audit.
  */
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { frame, readFrame } from './rq-frames.ts';
@@ -104,6 +104,7 @@ export class RqSockets {
       server.listen(path, resolve);
     });
     server.unref();
+    await writeFile(pidFile(path), `${process.pid}\n`, { mode: 0o644 });
     this.#servers.set(path, { server, connections, inode: (await inodeOf(path)) ?? 0 });
   }
 
@@ -116,11 +117,15 @@ export class RqSockets {
     for (const socket of known.connections) socket.destroy();
     await closed;
     // A disk that failed keeps it; the next node replaces it.
+    await rm(pidFile(path), { force: true }).catch(() => undefined);
     await rm(path, { force: true }).catch((error: unknown) =>
       this.#options.onTrouble(`${path} cannot be removed`, error),
     );
   }
 }
+
+/** RQ's clients read the pid beside the socket; a SIGHUP to it reloads the queues. */
+const pidFile = (socket: string): string => socket.replace(/\.sock$/, '.pid');
 
 async function inodeOf(path: string): Promise<number | null> {
   return stat(path).then(

@@ -1,6 +1,6 @@
 /**
- * What happens in the store, told as Worqr tells it: `worqr.on(<queue>, (type, message))` with the types `work`, `done`,
- * `cancel` and `delete`. Only queues that somebody listens to cost anything.
+ * Emits events of the store as Worqr does: `worqr.on(<queue>, (type, message))` with the types `work`, `done`, `cancel` and
+ * `delete`. Queues without a listener cost nothing.
  */
 import type { StoreEvent } from '../../core/ports/job-store.ts';
 import { QUEUE_RECORD } from '../../core/settings/settings.ts';
@@ -16,20 +16,33 @@ export interface Audience {
   tell(queue: string, type: WorqrEventType, message: string): void;
 }
 
-/** One after the other, so that news of one queue keeps its order. */
+/** One after the other, so that events of one queue keep their order. */
 export async function tellEvents(longhaul: Longhaul, events: readonly StoreEvent[], audience: Audience): Promise<void> {
   const heard = events.filter(({ queue }) => audience.isHeard(queue));
+  const cancelled = new Set<string>();
   for (const event of heard) {
     if (event.type === 'completed') await tellDone(longhaul, event, audience);
-    else if (event.type === 'cancel-asked' || event.type === 'cancelled') await tellCancel(longhaul, event, audience);
-    else if (event.type === 'queue') await tellDelete(longhaul, event, audience);
+    else if (event.type === 'cancel-asked' || event.type === 'cancelled') {
+      const task = await cancelledTask(longhaul, event);
+      if (task !== null) cancelled.add(JSON.stringify([event.queue, task]));
+    } else if (event.type === 'queue') await tellDelete(longhaul, event, audience);
+  }
+  // One call cancels all equal tasks, and their events come together.
+  for (const each of cancelled) {
+    const [queue, task] = JSON.parse(each) as [string, string];
+    audience.tell(queue, 'cancel', task);
   }
   const withWork = heard.filter(
     ({ queue, state, type }) => state === 'waiting' && type !== 'progress' && audience.worksOn(queue),
   );
-  for (const queue of new Set(withWork.map(({ queue }) => queue))) await tellWork(longhaul, queue, audience);
+  for (const queue of new Set(withWork.map(({ queue }) => queue))) {
+    const ofQueue = withWork.filter((event) => event.queue === queue);
+    if (ofQueue.every(({ type }) => type === 'added')) audience.tell(queue, 'work', String(ofQueue.length));
+    else await tellWork(longhaul, queue, audience);
+  }
 }
 
+/** Tells how many tasks wait, if any: after tasks came back, and on request. New tasks are told with their number. */
 export async function tellWork(longhaul: Longhaul, queue: string, audience: Audience): Promise<void> {
   const count = await countWaiting(longhaul, queue);
   if (count > 0) audience.tell(queue, 'work', String(count));
@@ -48,13 +61,13 @@ async function tellDone(longhaul: Longhaul, { id, queue }: StoreEvent, audience:
   audience.tell(queue, 'done', JSON.stringify({ workerId, task: taskOf(job), ...(result !== null && { result }) }));
 }
 
-/** A running task is told of when it is asked for, and not again when its worker has let it go. */
-async function tellCancel(longhaul: Longhaul, { id, queue, type }: StoreEvent, audience: Audience): Promise<void> {
+/** Returns the task of a cancel; null when its worker has let a running task go, which was told before. */
+async function cancelledTask(longhaul: Longhaul, { id, type }: StoreEvent): Promise<string | null> {
   const [[job], rows] = await Promise.all([longhaul.store.jobs.find([id]), longhaul.history(id)]);
   const wasAsked = rows.some(({ event }) => event === 'cancel-asked');
-  if (job && (type === 'cancel-asked' || !wasAsked)) audience.tell(queue, 'cancel', taskOf(job));
+  return job && (type === 'cancel-asked' || !wasAsked) ? taskOf(job) : null;
 }
 
 async function tellDelete({ store }: Longhaul, { queue }: StoreEvent, audience: Audience): Promise<void> {
-  if ((await store.records.get(QUEUE_RECORD, queue)) === null) audience.tell(queue, 'delete', queue);
+  if ((await store.records.get(QUEUE_RECORD, queue)) === null) audience.tell(queue, 'delete', '');
 }

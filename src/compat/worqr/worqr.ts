@@ -6,11 +6,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
+import type { Job } from '../../core/job/job.ts';
+import type { JobQuery } from '../../core/ports/job-store.ts';
 import { QUEUE_RECORD } from '../../core/settings/settings.ts';
 import { checkQueueName } from '../../core/settings/settings-input.ts';
 import { connect } from '../../library/connect.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
 import { isRedisAddress } from '../../library/store-address.ts';
+import { maintainWhileOpen } from '../shared/maintenance.ts';
 import { Presence, taskOf } from './presence.ts';
 import { type Audience, countWaiting, tellEvents, tellWork } from './worqr-events.ts';
 import type { WorqrAddress, WorqrOptions } from './worqr-options.ts';
@@ -33,10 +36,13 @@ export class Worqr extends EventEmitter {
   readonly #presence: Presence;
   readonly #audience: Audience;
   readonly #known = new Map<string, Promise<unknown>>();
+  /** Queues that this worker has stopped to work on: their events end. */
+  readonly #stopped = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #isOwner: boolean;
   #telling: Promise<void> = Promise.resolve();
   #unsubscribe = (): void => undefined;
+  #stopMaintenance = (): void => undefined;
 
   constructor(address: WorqrAddress = {}, options: WorqrOptions = {}) {
     super();
@@ -51,7 +57,7 @@ export class Worqr extends EventEmitter {
       onLost: () => this.#trouble(new Error(`worker ${this.#options.workerId} came too late, and starts anew`)),
     });
     this.#audience = {
-      isHeard: (queue) => this.listenerCount(queue) > 0,
+      isHeard: (queue) => this.listenerCount(queue) > 0 && !this.#stopped.has(queue),
       worksOn: (queue) => this.#presence.queues.has(queue),
       tell: (queue, type, message) => {
         if (type === 'delete') this.#known.delete(queue);
@@ -93,29 +99,32 @@ export class Worqr extends EventEmitter {
 
   // ── tasks ──
 
-  /** Adds a task, or several. With `unique`, a task that is waiting or running is not added again. */
+  /** Adds a task, or several. Rejects a `unique` task while an equal unique task waits or runs in the queue. */
   async enqueue(queue: string, task: string | readonly string[], unique = false): Promise<void> {
     const tasks = Array.isArray(task) ? (task as readonly string[]) : [task as string];
     if (tasks.some((each) => typeof each !== 'string')) throw new TypeError('a task is a string');
+    if (unique && Array.isArray(task)) throw new Error('Unique task array not currently supported');
     const made = await this.#queue(queue);
-    await made.addAll(tasks, (data) => (unique ? { unique: { key: data, scope: 'queue', until: 'ended' } } : {}));
+    const added = await made.addAll(tasks, (data) =>
+      unique ? { unique: { key: data, scope: 'queue', until: 'ended' } } : {},
+    );
+    if (added.some(({ outcome }) => outcome === 'duplicate'))
+      throw new Error('Trying to enqueue duplicate task in unique queue');
   }
 
-  /** In the order in which they will be handed out. */
+  /** Lists the waiting tasks of a queue, the next one last. */
   async getTasks(queue: string): Promise<string[]> {
-    const { store } = await this.#longhaul;
-    const tasks: string[] = [];
-    for (let after: string | undefined; ; ) {
-      const page = await store.jobs.list({ queue, order: 'claim', limit: PAGE, ...(after && { after }) });
-      tasks.push(...page.jobs.map(taskOf));
-      if (page.next === null) return tasks;
-      after = page.next;
-    }
+    const jobs = await listAll(await this.#longhaul, { queue, order: 'claim' });
+    return jobs.map(taskOf).reverse();
   }
 
-  /** All that equal it: the waiting ones are gone, and who works on one is told by `cancel`. */
+  /** Cancels all equal tasks in one step: waiting ones are removed, workers of running ones get `cancel`. */
   async cancelTasks(queue: string, task: string): Promise<void> {
-    await (await this.#longhaul).queue<string>(queue).cancelEqual(task);
+    const longhaul = await this.#longhaul;
+    const waiting = await listAll(longhaul, { queue, state: 'waiting', order: 'newest' });
+    const running = await listAll(longhaul, { queue, state: 'running', order: 'newest' });
+    const equal = [...waiting, ...running].filter((job) => taskOf(job) === task);
+    if (equal.length > 0) await longhaul.store.jobs.cancel(equal.map(({ id }) => ({ id })));
   }
 
   // ── processes ──
@@ -186,6 +195,7 @@ export class Worqr extends EventEmitter {
     if (!this.#presence.isStarted) throw new Error('start the worker first: startWorker()');
     await this.#queue(queue);
     this.#presence.queues.add(queue);
+    this.#stopped.delete(queue);
     await this.keepWorkerAlive();
     await this.requestWork(queue);
   }
@@ -198,6 +208,7 @@ export class Worqr extends EventEmitter {
   /** Ends work on a queue, and returns its running tasks to it. */
   async stopWork(queue: string): Promise<void> {
     this.#presence.queues.delete(queue);
+    this.#stopped.add(queue);
     await this.#presence.giveBack(new Set([queue]));
     await this.keepWorkerAlive();
   }
@@ -211,6 +222,7 @@ export class Worqr extends EventEmitter {
   async failWorker(workerId: string = this.#options.workerId): Promise<void> {
     if (workerId === this.#options.workerId) {
       this.#stopTimers();
+      for (const queue of this.#presence.queues) this.#stopped.add(queue);
       this.#presence.forget();
     }
     await (await this.#longhaul).failWorker(workerId);
@@ -230,6 +242,7 @@ export class Worqr extends EventEmitter {
     if (longhaul === null) return;
     if (this.#presence.isStarted) await this.failWorker();
     this.#unsubscribe();
+    this.#stopMaintenance();
     await this.#telling;
     if (this.#isOwner) await longhaul.close();
   }
@@ -241,6 +254,10 @@ export class Worqr extends EventEmitter {
         .then(() => tellEvents(longhaul, events, this.#audience))
         .catch((error: unknown) => this.#trouble(error));
     });
+    this.#stopMaintenance = maintainWhileOpen(longhaul.store, {
+      onError: (error) => this.#trouble(error),
+      everyMs: this.#options.workerCleanupInterval,
+    }).stop;
     return longhaul;
   }
 
@@ -275,5 +292,16 @@ export class Worqr extends EventEmitter {
   /** An emitter without a listener for `error` would end the process. */
   #trouble(error: unknown): void {
     if (this.listenerCount('error') > 0) this.emit('error', error);
+  }
+}
+
+/** Reads all pages of a list. */
+async function listAll({ store }: Longhaul, query: Omit<JobQuery, 'limit'>): Promise<readonly Job[]> {
+  const jobs: Job[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await store.jobs.list({ ...query, limit: PAGE, ...(after && { after }) });
+    jobs.push(...page.jobs);
+    if (page.next === null) return jobs;
+    after = page.next;
   }
 }

@@ -4,7 +4,7 @@ import { MAX_JSON_BYTES, toJsonText } from './json.ts';
 test('Plain values become their JSON text, and undefined becomes null.', () => {
   expect(toJsonText('data', { a: [1, 'x', null, true], left: undefined })).toBe('{"a":[1,"x",null,true]}');
   expect(toJsonText('data', undefined)).toBe('null');
-  expect(toJsonText('data', new Date(0))).toBe('"1970-01-01T00:00:00.000Z"');
+  expect(toJsonText('result', new Date(0), { dates: 'text' })).toBe('"1970-01-01T00:00:00.000Z"');
 });
 
 test.each([
@@ -12,6 +12,7 @@ test.each([
   [{ list: [1, 10n] }, 'list[1]: a bigint is not JSON'],
   [{ f: () => 1 }, 'f: a function is not JSON'],
   [[undefined], '[0]: a undefined is not JSON'],
+  [{ when: [new Date(0)] }, 'when[0]: a Date becomes a text in JSON; give its toISOString() or getTime()'],
   [{ when: new Map() }, 'when: a Map would lose its kind in JSON; give a plain object'],
 ])('A value that JSON cannot represent is rejected with its path: %o', (value, problem) => {
   expect(() => toJsonText('data', value)).toThrow(problem);

@@ -45,6 +45,8 @@ export interface RelayRequest {
   readonly origin: string | null;
   /** How many nodes have relayed the job so far. */
   readonly hops: number;
+  /** Whether the job itself is a message of RQ: its own options are those of the message. */
+  readonly isMessage: boolean;
 }
 
 const ADDRESS = /^(https?:\/\/[^\s/?#]+\/(?:[^\s?#]*\/)?)q\/([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})\/?$/i;
@@ -130,18 +132,24 @@ function ownRequest(to: string, fields: Readonly<Record<string, unknown>>): Rela
     forceRemote: forceRemote === true,
     origin: typeof origin === 'string' ? origin : null,
     hops: typeof hops === 'number' && hops > 0 ? hops : 0,
+    isMessage: false,
   };
 }
 
-/** An RQ message is relayed whole: the receiver finds its parameters and its origin in it. */
+/**
+ * An RQ message is relayed whole: the receiver finds its parameters and its origin in it. Only `force_remote` is meant for
+ * this relay alone.
+ */
 function rqRequest(to: string, fields: Readonly<Record<string, unknown>>): RelayRequest {
-  const { orig_msg_id: origin, force_remote: force } = fields;
+  const { force_remote: force, ...message } = fields;
+  const { orig_msg_id: origin } = message;
   return {
     to,
-    data: fields,
+    data: message,
     job: {},
     forceRemote: force === true || force === 1 || force === '1' || force === 'true' || force === 'yes',
     origin: typeof origin === 'string' && origin !== '' ? origin : null,
     hops: 0,
+    isMessage: true,
   };
 }

@@ -2,7 +2,7 @@
  * Coalescing rules: jobs of a queue that are equal in the fields it names in `coalesce` are finished together.
  *
  * When one of them starts, the equal jobs that are claimable then are coalesced into it (stored as `folded`): they wait
- * for its end and are not claimed. If that job is done, they are done with its result. If its attempt ends in another
+ * for its end and are not claimed. With `scheduled` this includes jobs whose run time has not come. If that job is done, they are done with its result. If its attempt ends in another
  * way, they return to their old positions. A job added later is not coalesced: its request may be newer than the start
  * of the running attempt. Pure, like lifecycle.ts; `operations/coalescing.ts` finds the equal jobs and stores the
  * result.

@@ -1,8 +1,8 @@
 /**
  * Claims jobs: expired leases first return to the front of their queue, then jobs are taken in claim order.
  *
- * A claim repeated with the request id of the worker's latest claim returns the leases that it was given and still
- * holds: its first answer may never have arrived.
+ * A claim repeated with the request id of one of the worker's last two claims returns the leases that it was given and
+ * still holds: its first answer may never have arrived.
  */
 
 import type { Job } from '../job/job.ts';
@@ -36,9 +36,8 @@ export function claim(table: Table, request: ClaimRequest, moment: Moment): Clai
 }
 
 function repeatedClaim(table: Table, { worker, requestId }: ClaimRequest): readonly Job[] | undefined {
-  const last = table.lastClaim(worker);
-  if (last === undefined || last.requestId !== requestId) return undefined;
-  return last.leases.flatMap(({ id, token }) => {
+  const claim = table.rememberedClaims(worker).find((each) => each.requestId === requestId);
+  return claim?.leases.flatMap(({ id, token }) => {
     const job = table.get(id);
     return holds(job, token) ? [job] : [];
   });
@@ -160,7 +159,7 @@ export function expireLeases(table: Table, queue: string, limit: number, moment:
 
 function rememberClaim(table: Table, { worker, requestId }: ClaimRequest, jobs: readonly Job[]): void {
   const leases = jobs.map(({ id, lease }) => ({ id, token: lease?.token ?? 0 }));
-  table.rememberClaim(worker, { requestId, at: jobs[0]?.lease?.claimedAt ?? 0, leases });
+  table.rememberClaim(worker, { requestId, leases }, jobs[0]?.lease?.claimedAt ?? 0);
 }
 
 function nextAt(table: Table, queues: readonly string[], now: number): number | null {

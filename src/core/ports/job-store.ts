@@ -78,7 +78,7 @@ export interface ClaimRequest {
   readonly leaseMs?: number;
   /** The worker's capacity, total and free. Without it, the worker gets no job that needs resources. */
   readonly offers?: WorkerCapacity;
-  /** A repeated claim with the worker's latest request id returns the same leases again. */
+  /** A claim repeated with one of the last two request ids of its worker returns the same leases again. */
   readonly requestId: string;
 }
 

@@ -16,9 +16,12 @@ import type { QueueStorage, StoredSize } from '../statistics/storage.ts';
 import type { TagCount } from './insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
 
-export interface LastClaim {
+/** How many claims of a worker a store remembers: a worker has at most as many in flight. */
+export const MAX_REMEMBERED_CLAIMS = 2;
+
+/** A claim that got jobs, for the case that it is repeated. */
+export interface RememberedClaim {
   readonly requestId: string;
-  readonly at: number;
   readonly leases: readonly { readonly id: string; readonly token: number }[];
 }
 
@@ -134,11 +137,13 @@ export interface Table {
   /** Removes all edges to this child. The edges from it belong to its children. */
   removeEdges(child: Job): void;
 
-  lastClaim(worker: string): LastClaim | undefined;
-  rememberClaim(worker: string, claim: LastClaim): void;
+  /** The remembered claims of a worker, the latest first. */
+  rememberedClaims(worker: string): readonly RememberedClaim[];
+  /** Remembers a claim in place of the oldest of MAX_REMEMBERED_CLAIMS. */
+  rememberClaim(worker: string, claim: RememberedClaim, at: number): void;
   worker(id: string): WorkerRow | undefined;
   putWorker(worker: WorkerRow): void;
-  /** Deletes its last claim too. */
+  /** Deletes its remembered claims too. */
   removeWorker(id: string): void;
   workers(): readonly WorkerRow[];
 

@@ -1,6 +1,6 @@
 /** Input checks of limits: keys, throttles and rates. Every problem has a message. */
 import type { Check, Report } from '../input/check.ts';
-import { duration, fields, integer, listOf, mapOf, orNull, show, text } from '../input/check.ts';
+import { duration, fields, flag, integer, listOf, mapOf, orNull, show, text } from '../input/check.ts';
 import type { Duration } from '../input/duration.ts';
 import { parseDuration } from '../input/duration.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
@@ -16,7 +16,14 @@ export interface KeysInput {
 }
 
 /** A field of the data, or several: jobs with equal values in all of them are equal. */
-export type CoalesceInput = string | readonly string[] | { by: string | readonly string[] };
+export type CoalesceInput =
+  | string
+  | readonly string[]
+  | {
+      by: string | readonly string[];
+      /** Coalesces jobs that are scheduled for later too. */
+      scheduled?: boolean;
+    };
 
 /** Amounts of resources of any name: `{ cpu: 2, memoryMb: 4096, gpu: 1 }`. */
 export type ResourcesInput = Resources;
@@ -62,14 +69,14 @@ export const keys: Check<KeySettings> = described(
   },
 );
 
-const coalesceRule = fields({ by });
+const coalesceRule = fields({ by }, { scheduled: flag });
 export const coalesce: Check<CoalesceSettings> = described(
   { anyOf: [schemaOf(by), schemaOf(coalesceRule)] },
   (value: unknown, report: Report, path: string) => {
     const isBare = typeof value === 'string' || Array.isArray(value);
     const given = coalesceRule(isBare ? { by: value } : value, report, path);
     if (given?.by?.length === 0) report(path, "must name a field of the data, such as 'tenant' or 'user.id'");
-    return { by: given?.by ?? [] };
+    return { by: given?.by ?? [], ...(given?.scheduled === true && { scheduled: true }) };
   },
 );
 

@@ -71,6 +71,8 @@ export interface KeySettings {
 export interface CoalesceSettings {
   /** Paths of fields, as in `keys`. */
   readonly by: readonly string[];
+  /** Whether jobs that are scheduled for later are coalesced too; only due ones without it. */
+  readonly scheduled?: boolean;
 }
 
 /** `count` starts within `ms`. */
@@ -193,7 +195,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
 export const DRAFT_TTL_MS = 7 * DAY_MS;
 export const WORKER_TTL_MS = DAY_MS;
 /**
- * How long the last claim of an unregistered worker is kept, so that a repeated claim gets the same answer. No client
+ * How long the last claims of an unregistered worker are kept, so that a repeated claim gets the same answer. No client
  * repeats a claim that late.
  */
 export const UNREGISTERED_WORKER_TTL_MS = 366 * DAY_MS;

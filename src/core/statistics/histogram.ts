@@ -3,7 +3,7 @@
  * a minute, minutes to an hour, quarter hours to a day, hours to three days, days after that.
  *
  * The same for every store, queue and day, so that histograms can be added. Lua restates `bucketOf`
- * (stores/redis/lua/lib/statistics.lua). Bucket numbers are stored: their meaning never changes.
+ * (stores/redis/lua/lib/histogram.lua). Bucket numbers are stored: their meaning never changes.
  */
 
 const SECOND_MS = 1_000;

@@ -1,6 +1,7 @@
 /**
  * Queues from files: an executable in `queues/` is a queue of that name; `<name>.json` beside it, or RQ's
- * `<name>/config.json`, configures it. Each call scans the directory once.
+ * `<name>/config.json`, configures it. In RQ's own directory `queue/`, each `<name>/config.json` is a queue too; a file
+ * in `queues/` has precedence. Each call scans the directories once.
  *
  * An invalid file is a problem of its own queue only.
  */
@@ -41,6 +42,7 @@ export async function readQueueFolder(home: Home): Promise<readonly QueueDefinit
     const name = await queueOf(home, file);
     if (name !== null) names.add(name);
   }
+  for (const name of await rqQueueNames(home)) names.add(name);
   return Promise.all([...names].sort().map((name) => readDefinition(home, name)));
 }
 
@@ -53,6 +55,18 @@ async function queueOf(home: Home, file: string): Promise<string | null> {
   if (found.isDirectory())
     return (await stat(join(home.queues, file, 'config.json')).catch(() => null)) === null ? null : file;
   return (found.mode & EXECUTABLE) === 0 && !(await hasConfig(home, file)) ? null : file;
+}
+
+/** A name with a dot is a deleted queue's: RQ renames its directory to `<name>.deleted.<inode>`. */
+async function rqQueueNames(home: Home): Promise<readonly string[]> {
+  const entries = await readdir(home.rqQueues).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+    throw error;
+  });
+  const names = entries.filter((name) => !name.includes('.'));
+  const configs = names.map((name) => stat(join(home.rqQueues, name, 'config.json')).catch(() => null));
+  const found = await Promise.all(configs);
+  return names.filter((_, index) => found[index] !== null);
 }
 
 async function hasConfig(home: Home, name: string): Promise<boolean> {
@@ -68,7 +82,8 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
     return {
       name,
       origin: 'file',
-      settings: { ...file.settings, script },
+      // RQ_SCRIPT is the path as configured.
+      settings: { ...file.settings, script: file.isRq ? (file.settings.script ?? script) : script },
       script,
       secrets: file.secrets,
       schedules: schedulesFor(name, file.schedules),
@@ -109,7 +124,11 @@ function ineffectiveLimits({ limits, user = null }: Partial<QueueSettings>): rea
 const NO_CONFIG: QueueFile = { settings: {}, secrets: {}, schedules: {}, notices: [], isRq: false };
 
 async function readConfig(home: Home, name: string): Promise<{ file: QueueFile; path: string }> {
-  const paths = [join(home.queues, `${name}.json`), join(home.queues, name, 'config.json')];
+  const paths = [
+    join(home.queues, `${name}.json`),
+    join(home.queues, name, 'config.json'),
+    join(home.rqQueues, name, 'config.json'),
+  ];
   for (const path of paths) {
     const json = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;

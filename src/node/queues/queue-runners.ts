@@ -7,6 +7,7 @@
 import type { RunningJob } from '../../core/job/job.ts';
 import { SYSTEM_QUEUES } from '../../core/job/relay-request.ts';
 import type { Store } from '../../core/ports/store.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
 import type { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import { applyDefinition } from './apply-definition.ts';
 import { applySchedules } from './file-schedules.ts';
@@ -17,6 +18,8 @@ import { QueueRunner } from './queue-runner.ts';
 export interface QueueRunnersOptions extends Pick<QueueRunnerOptions, 'scriptFolders' | 'makeWorker' | 'drain'> {
   readonly store: Store;
   readonly settings: SettingsCache;
+  /** Returns the path of the script that the settings name. */
+  scriptPath(settings: QueueSettings): string | null;
   onProblem(queue: string, problem: string | null, notices: readonly string[]): void;
 }
 
@@ -85,8 +88,10 @@ export class QueueRunners {
   async #reconcileOne(definition: QueueDefinition, own: readonly RunningJob[]): Promise<void> {
     const { name } = definition;
     await this.#apply(definition);
-    const { concurrency, script } = this.#options.settings.at(name);
+    const settings = this.#options.settings.at(name);
+    const { concurrency } = settings;
     // An unreadable file leaves its last valid settings in effect.
+    const script = this.#options.scriptPath(settings);
     const effective = definition.problem === null ? definition : { ...definition, script };
     this.#setNotices(definition);
     const runner = this.#runners.get(name) ?? (await this.#startRunner(effective, { concurrency, own }));

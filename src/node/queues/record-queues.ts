@@ -5,10 +5,13 @@
 import { existsSync } from 'node:fs';
 import { SYSTEM_QUEUES } from '../../core/job/relay-request.ts';
 import type { Records } from '../../core/ports/records.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
 import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD } from '../../core/settings/settings.ts';
+import type { Home } from '../home.ts';
 import { COMMANDS_SCRIPT } from '../scripts/command-job.ts';
 import { FILE_RECORD } from './apply-definition.ts';
 import type { QueueDefinition } from './queue-folder.ts';
+import { scriptPath } from './rq-queue.ts';
 
 const PAGE = 500;
 
@@ -16,13 +19,16 @@ const PAGE = 500;
  * `host` is null unless other nodes share the store. With a host, a queue is ours if its name ends with the host, or
  * its script exists here.
  */
-export async function recordQueues(records: Records, host: string | null): Promise<readonly QueueDefinition[]> {
+export async function recordQueues(
+  records: Records,
+  { home, host }: { home: Home; host: string | null },
+): Promise<readonly QueueDefinition[]> {
   const [queues, files] = await Promise.all([all(records, QUEUE_RECORD), all(records, FILE_RECORD)]);
   return [...queues]
     .filter(([name]) => name !== GLOBAL_SETTINGS_KEY && !files.has(name) && !SYSTEM_QUEUES.includes(name))
     .flatMap(([name, value]) => {
-      const { script } = JSON.parse(value) as { script?: unknown };
-      return typeof script === 'string' && isOurs({ name, script }, host) ? [definition(name, script)] : [];
+      const script = scriptPath(home, JSON.parse(value) as Partial<QueueSettings>);
+      return script !== null && isOurs({ name, script }, host) ? [definition(name, script)] : [];
     });
 }
 

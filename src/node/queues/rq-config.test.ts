@@ -23,6 +23,7 @@ test("reads RQ's own sample: numbers as strings, an empty prefix, unused setting
     handshake: 'required',
     stdin: 'null',
     nice: 19,
+    umask: 0o022,
   });
   expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['fsync', 'ordering']);
 });
@@ -49,7 +50,7 @@ test("passes env_vars to the script, except RQ's own variables", () => {
 test("maps RQ's coalesce and blocking parameters to coalesce and keys", () => {
   const config = { script: '/x', num_workers: 1 };
   expect(read({ ...config, coalesce_params: [2, '1'], blocking_params: [1, 3] })).toMatchObject({
-    settings: { coalesce: { by: ['param1', 'param2'] }, keys: { by: ['param1', 'param3'], limit: 1 } },
+    settings: { coalesce: { by: ['param1', 'param2'], scheduled: true }, keys: { by: ['param1', 'param3'], limit: 1 } },
     notices: [],
   });
   const old = { coalesce: 'yes', coalesce_param1: '1', coalesce_param2: '0', coalesce_param4: 1 };

@@ -39,8 +39,9 @@ export function isRqConfig(config: object): boolean {
   return RQ_KEYS.some((key) => key in config);
 }
 
-const LOGIN_SHELL = ['bash', '-lc', 'exec "$@"', '--'];
+export const LOGIN_SHELL: readonly string[] = ['bash', '-lc', 'exec "$@"', '--'];
 const RQ_NICE = 19;
+const RQ_UMASK = '022';
 const RQ_LATE_MS = 60_000;
 const anything: Check<unknown> = (value) => value;
 const anyText = text({ max: 4_096 });
@@ -54,7 +55,12 @@ const numberOrText: Check<number> = (value, report, path) => {
 const parameter: Check<number> = (value, report, path) =>
   integer(1, 4)(typeof value === 'string' && /^\d$/.test(value) ? Number(value) : value, report, path);
 
-const PARAMETERS = { param1: anyText, param2: anyText, param3: anyText, param4: anyText };
+/** RQ writes null for a value that is not set. */
+function orNothing<T>(check: Check<T>): Check<T | undefined> {
+  return (value, report, path) => (value === null ? undefined : check(value, report, path));
+}
+const optionalText = orNothing(anyText);
+const PARAMETERS = { param1: optionalText, param2: optionalText, param3: optionalText, param4: optionalText };
 
 const shape = {
   name: queueName,
@@ -71,14 +77,15 @@ const shape = {
   coalesce_param4: anything,
   coalesce_params: listOf(parameter, 4),
   blocking_params: listOf(parameter, 4),
-  schedule: listOf(fields({ cron: anyText }, PARAMETERS), 100),
+  schedule: listOf(fields({ cron: anyText }, { ...PARAMETERS, params: orNothing(object(PARAMETERS)) }), 100),
   admin_status: anything,
   oper_status: anything,
   url: anything,
 };
 
 export function readRqConfig(config: object): ReadConfig {
-  const given = checked('config.json', config, object(shape));
+  const set = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
+  const given = checked('config.json', set, object(shape));
   const { notices: prefixNotices, words } = execPrefix(given.exec_prefix);
   return {
     settings: {
@@ -89,6 +96,7 @@ export function readRqConfig(config: object): ReadConfig {
       handshake: 'required',
       stdin: 'null',
       nice: RQ_NICE,
+      umask: RQ_UMASK,
       ...keySettings(given),
     },
     schedules: schedulesOf(given.schedule ?? []),
@@ -96,7 +104,7 @@ export function readRqConfig(config: object): ReadConfig {
   };
 }
 
-/** Equal messages are coalesced into the one that starts. Of messages that block one another, one runs at a time. */
+/** Equal messages are coalesced into the one that starts, due or not. Of messages that block one another, one runs at a time. */
 function keySettings(given: Checked<typeof shape>): Pick<SettingsInput, 'coalesce' | 'keys'> {
   const isOld = given.coalesce_params === undefined && isYes(given.coalesce);
   const coalescing = isOld
@@ -106,7 +114,7 @@ function keySettings(given: Checked<typeof shape>): Pick<SettingsInput, 'coalesc
   const fieldsOf = (numbers: readonly number[]) =>
     [...new Set(numbers)].sort((a, b) => a - b).map((number) => `param${number}`);
   return {
-    ...(coalescing.length > 0 && { coalesce: { by: fieldsOf(coalescing) } }),
+    ...(coalescing.length > 0 && { coalesce: { by: fieldsOf(coalescing), scheduled: true } }),
     ...(blocking.length > 0 && { keys: { by: fieldsOf(blocking), limit: 1 } }),
   };
 }
@@ -118,15 +126,15 @@ function oldFlag(given: Checked<typeof shape>, number: number): unknown {
   return given[`coalesce_param${number}` as 'coalesce_param1'];
 }
 
-const isYes = (value: unknown): boolean => value === true || value === 1 || value === 'yes' || value === '1';
+const isYes = (value: unknown): boolean => [true, 1, 'true', 'yes', '1'].some((yes) => yes === value);
 
 /** In the machine's time zone, as in RQ. A run may start up to a minute late, and a missed one is not caught up. */
 function schedulesOf(given: NonNullable<Checked<typeof shape>['schedule']>): Record<string, FileSchedule> {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return Object.fromEntries(
-    given.map(({ cron, ...data }, index) => [
+    given.map(({ cron, params, ...data }, index) => [
       `cron-${index + 1}`,
-      { cron, zone, data, overlap: 'allow', catchUp: RQ_LATE_MS },
+      { cron, zone, data: { ...data, ...params }, overlap: 'allow', catchUp: RQ_LATE_MS },
     ]),
   );
 }

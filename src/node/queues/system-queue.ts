@@ -39,6 +39,8 @@ export interface SystemQueueDefinition {
   /** Defaults for settings that the operator has not set. */
   readonly defaults: Partial<QueueSettings>;
   readonly run: AttemptRunner;
+  /** Whether a script of this node runs the queue instead. */
+  isReplaced?(): boolean;
 }
 
 /**
@@ -107,7 +109,8 @@ export class SystemQueue {
   }
 
   async #wakeOrResize(): Promise<void> {
-    const { queue } = this.#definition;
+    const { queue, isReplaced } = this.#definition;
+    if (this.#worker === null && isReplaced?.() === true) return;
     if (this.#worker !== null) return this.#worker.resize((await this.#settings.read(queue)).concurrency);
     const [counts] = await this.#parts.store.jobs.count([queue]);
     if (counts === undefined || counts.waiting + counts.running === 0) return;

@@ -90,7 +90,9 @@ function relayedBy(
   const origin = order.origin ?? addressOf(job, settings);
   if (hops > maxHops || isLoop(origin, `${to.base}q/${to.queue}`))
     throw new RelayFailure('loop', loopMessage({ origin, hops, maxHops }));
-  return { queue: to.queue, data: JSON.stringify(order.data), job: order.job, source, origin, hops };
+  // The policy of a message of RQ, such as its max_count, belongs to the message and not to the relay.
+  const options = order.isMessage ? { policy: job.policy } : order.job;
+  return { queue: to.queue, data: JSON.stringify(order.data), job: options, source, origin, hops };
 }
 
 /** The same steps, without a network. */

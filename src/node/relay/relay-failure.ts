@@ -6,6 +6,7 @@ export type RelayCode =
   | OutboundCode
   | 'no-destination'
   | 'loop'
+  | 'bad-file-name'
   | 'no-such-queue'
   | 'queue-closed'
   | 'no-space'
@@ -15,7 +16,7 @@ export type RelayCode =
   | 'not-a-node';
 
 /** A retry cannot help: the job itself is wrong. */
-const FINAL: ReadonlySet<RelayCode> = new Set(['bad-address', 'no-destination', 'loop']);
+const FINAL: ReadonlySet<RelayCode> = new Set(['bad-address', 'no-destination', 'loop', 'bad-file-name']);
 
 export class RelayFailure extends Error {
   readonly code: RelayCode;

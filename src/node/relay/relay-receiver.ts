@@ -18,7 +18,7 @@ import type { IntakeState, QueueIntake } from '../queues/queue-intake.ts';
 import { intakeOf } from '../queues/queue-intake.ts';
 import { isLoop, loopMessage } from './relay-loop.ts';
 import type { RelayedIn } from './relay-memory.ts';
-import { recallRelayed, rememberRelayed } from './relay-memory.ts';
+import { recallCommitted, recallRelayed, rememberRelayed } from './relay-memory.ts';
 import type { CommitResult, Prepared, PreparedFile, RelayedJob } from './relay-messages.ts';
 
 export interface ReceiverParts extends QueueIntake {
@@ -77,16 +77,8 @@ export class RelayReceiver {
     return job ?? 'gone';
   }
 
-  async #committed(id: string): Promise<RelayedIn | null> {
-    const { store, now } = this.#parts;
-    const known = await recallRelayed(store.records, id);
-    if (known === null || known.phase === 'preparing') return null;
-    if (known.phase === 'committed') return known;
-    const [job] = await store.jobs.find([id]);
-    if (job !== undefined && job !== null && job.state === 'draft') return null;
-    const committed: RelayedIn = { ...known, phase: 'committed' };
-    await rememberRelayed(store.records, id, committed, now());
-    return committed;
+  #committed(id: string): Promise<RelayedIn | null> {
+    return recallCommitted(this.#parts.store, id, this.#parts.now());
   }
 
   async #refusalOf({ queue, origin, hops }: RelayedJob): Promise<Refused | null> {

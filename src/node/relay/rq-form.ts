@@ -43,3 +43,9 @@ export function rqAnswer(json: unknown): { readonly isOk: boolean; readonly text
   if (!Array.isArray(json) || (json[0] !== 'ok' && json[0] !== 'fail')) return null;
   return { isOk: json[0] === 'ok', text: String(json[1] ?? '') };
 }
+
+/** Returns why RQ accepts no file of this name, in its own words; null when it does. */
+export function rqNameProblem(name: string): string | null {
+  if (name.startsWith('.')) return `Attachment name as a dot-file not allowed: ${name}`;
+  return /[~?[\]%|$&<>*]/.test(name) ? `Attachment name has invalid character. not allowed: ${name}` : null;
+}

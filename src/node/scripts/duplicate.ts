@@ -32,7 +32,7 @@ export interface Duplicator extends QueueIntake {
 
 /** Returns the answer for the script's fd 4: `ok <full id>` or `fail <reason>`. */
 export async function duplicate(host: Duplicator, request: DupRequest): Promise<string> {
-  const queue = queueFor(request.dest, host.node);
+  const queue = queueFor(request.dest);
   try {
     checkQueueName(queue);
     const problem = await problemOf(host, queue);
@@ -44,11 +44,9 @@ export async function duplicate(host: Duplicator, request: DupRequest): Promise<
   }
 }
 
-/** A URL below one of this node's base URLs is a queue of this node. */
-function queueFor(dest: string, node: NodeSettings): string {
-  if (!/^https?:/.test(dest)) return dest.replace(/^\/q\//, '');
-  const base = [node.url, ...node.aliases].find((url) => dest.startsWith(`${url}q/`));
-  return base === undefined ? RELAY_QUEUE : dest.slice(`${base}q/`.length).replace(/\/$/, '');
+/** A URL goes to the queue relay, as in RQ, even if it is this node's: the relay delivers it here. */
+function queueFor(dest: string): string {
+  return isAddress(dest) ? RELAY_QUEUE : dest.replace(/^\/q\//, '');
 }
 
 async function problemOf(host: Duplicator, queue: string): Promise<string | null> {
@@ -89,9 +87,11 @@ async function relayDataFor(
   });
 }
 
-/** Returns the message with a new destination and its original id. */
+/** Returns the message with a new destination and its original id. Its count begins again, as in RQ. */
 function copyOfMessage(job: RunningJob, node: NodeSettings, dest: string): string {
   const data: unknown = JSON.parse(job.data);
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return job.data;
-  return JSON.stringify({ orig_msg_id: addressOf(job, node), ...data, dest });
+  const { count, ...message } = data as { readonly count?: unknown; readonly dest?: unknown };
+  const kept = message.dest === undefined && count !== undefined ? { count } : {};
+  return JSON.stringify({ orig_msg_id: addressOf(job, node), ...message, ...kept, dest });
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import type { NodeSettings } from '../node-settings.ts';
+import { countOf, messageFields } from '../queues/rq-view.ts';
 import { PARENTS } from './workdir.ts';
 
 export interface ScriptPaths {
@@ -68,10 +69,15 @@ function rqVariables({ job, node, paths, version }: EnvironmentSource): Record<s
     RQ_PIPE: '3',
     RQ_WRITE: '3',
     RQ_READ: '4',
-    RQ_COUNT: String(job.resends),
+    RQ_COUNT: String(countOf(job)),
     ...parameters(message),
     ...(isSet(message['force_remote']) && { RQ_FORCE_REMOTE: '1' }),
   };
+}
+
+/** Returns the message as RQ's script finds it in `../msg`. */
+export function rqMessage(job: RunningJob, node: NodeSettings): string {
+  return JSON.stringify({ orig_msg_id: addressOf(job, node), ...messageFields(job) });
 }
 
 function ownVariables({ job, paths }: EnvironmentSource): Record<string, string> {

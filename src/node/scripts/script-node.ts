@@ -25,12 +25,14 @@ import { storeIdentity } from '../../worker/outcome/store-identity.ts';
 import { Copies } from '../cluster/copies.ts';
 import { sharedFiles } from '../cluster/file-fetcher.ts';
 import type { Membership } from '../cluster/membership.ts';
+import { scriptFolders } from '../home.ts';
 import type { NodeEvent, NodeOptions } from '../open-node.ts';
 import type { QueueDefinition } from '../queues/queue-folder.ts';
 import { readQueueFolder } from '../queues/queue-folder.ts';
 import { recordProblem } from '../queues/queue-problem.ts';
 import { QueueRunners } from '../queues/queue-runners.ts';
 import { recordQueues } from '../queues/record-queues.ts';
+import { scriptPath } from '../queues/rq-queue.ts';
 import { JobFiles } from '../retention/job-files.ts';
 import { findOwnAttempts } from './adoption.ts';
 import { AttemptRegistry, runningFolder } from './attempt-registry.ts';
@@ -103,7 +105,8 @@ export class ScriptNode {
       store,
       settings: this.#settings,
       drain: member.drain,
-      scriptFolders: [home.queues, ...settings.scriptDirs],
+      scriptFolders: scriptFolders(home, settings.scriptDirs),
+      scriptPath: (given) => scriptPath(home, given),
       makeWorker: (runner) => this.#makeWorker(runner),
       onProblem: (queue, problem, notices) => this.#problem(queue, problem, notices),
     });
@@ -205,9 +208,9 @@ export class ScriptNode {
   }
 
   async #readRecordQueues(): Promise<boolean> {
-    const { store, host } = this.#options;
+    const { store, host, home } = this.#options;
     const before = JSON.stringify(this.#recordQueues);
-    this.#recordQueues = await recordQueues(store.records, store.isShared ? host : null);
+    this.#recordQueues = await recordQueues(store.records, { home, host: store.isShared ? host : null });
     return JSON.stringify(this.#recordQueues) !== before;
   }
 

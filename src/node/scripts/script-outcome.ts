@@ -8,9 +8,9 @@ import { scriptOutcomeOf } from '../../runner/attempt/outcome.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { isLargeResult, LARGE_RESULT } from './outputs.ts';
 
-export function scriptOutcome(end: AttemptEnd, settings: QueueSettings): AttemptOutcome {
+export function scriptOutcome(end: AttemptEnd, settings: QueueSettings, pid: number | null): AttemptOutcome {
   if (end.exit === null) return { kind: 'crash', reason: end.isOverdue ? 'its deadline passed' : 'its shim was lost' };
-  const ending = scriptOutcomeOf(end.said, end.exit, settings.handshake);
+  const ending = scriptOutcomeOf(end.said, { ...end.exit, pid }, settings.handshake);
   switch (ending.kind) {
     case 'done':
       return { kind: 'complete', result: resultOf(end.said.result, ending.status) };

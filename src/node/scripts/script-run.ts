@@ -133,5 +133,5 @@ async function finish(
   await removeWorkdir(folder);
   // Before the settlement: afterwards nothing of the job may depend on this node alone.
   if (!isLost(signal)) await host.keepCopy(job);
-  return scriptOutcome(end, host.settingsFor(job.queue));
+  return scriptOutcome(end, host.settingsFor(job.queue), attempt.pids?.script?.pid ?? null);
 }

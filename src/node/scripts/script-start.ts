@@ -14,12 +14,13 @@ import { writeDeadline } from '../../runner/attempt/deadline.ts';
 import type { StartRequest } from '../../runner/attempt/start-request.ts';
 import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { noteStart } from '../attempts/attempt-record.ts';
-import { attemptFolder } from '../home.ts';
+import { attemptFolder, scriptFolders } from '../home.ts';
+import { isRqQueue, rqLogHeader, scriptPath } from '../queues/rq-queue.ts';
 import { checkScript } from './check-script.ts';
 import type { CommandLine } from './command-job.ts';
 import { COMMANDS_SCRIPT, readCommand } from './command-job.ts';
 import { fetchFiles, type MissingFiles } from './missing-files.ts';
-import { scriptEnvironment } from './script-environment.ts';
+import { rqMessage, scriptEnvironment } from './script-environment.ts';
 import type { ScriptHost } from './script-host.ts';
 import { scriptLimits, scriptUser } from './script-order.ts';
 import { watchOptionsFor } from './script-reports.ts';
@@ -77,7 +78,8 @@ async function prepare(
   noteStart(folder, job, { script, realScript, argv });
   host.registry.put(job, folder);
   const stage: WorkdirContents['stage'] = (given, into) => host.attachments.stage(given, into, settings.stage);
-  const work = await fillWorkdir(folder, job, { files, stage, parents: () => parentsOf(host.store, job) });
+  const message = isRqQueue(settings) ? rqMessage(job, host.node) : null;
+  const work = await fillWorkdir(folder, job, { files, stage, parents: () => parentsOf(host.store, job), message });
   if (user !== null) await changeOwner(work, { user, home: host.home, id: job.id });
   if (host.store.isShared) writeDeadline(folder, job.lease.ms);
   await saveSecrets(folder, Object.values(host.secretsOf(job.queue)));
@@ -85,6 +87,7 @@ async function prepare(
 }
 
 interface Program {
+  /** As configured. */
   readonly script: string;
   readonly realScript: string;
   readonly argv: readonly string[];
@@ -102,13 +105,15 @@ async function programIn(folder: string, host: ScriptHost, job: RunningJob): Pro
 }
 
 async function programFor(host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {
-  const { script: named, execPrefix } = host.settingsFor(job.queue);
-  const script = host.ownScript(job.queue) ?? named;
+  const settings = host.settingsFor(job.queue);
+  const { execPrefix } = settings;
+  const script = host.ownScript(job.queue) ?? scriptPath(host.home, settings);
   if (script === COMMANDS_SCRIPT) return commandFor(host, job, execPrefix);
-  const checked = checkScript(script ?? '', [host.home.queues, ...host.node.scriptDirs]);
+  const checked = checkScript(script ?? '', scriptFolders(host.home, host.node.scriptDirs));
   if ('problem' in checked) return checked.problem;
   const argv = withPrefix(execPrefix, [checked.real], host.inherited['PATH']);
-  return { script: script ?? '', realScript: checked.real, argv, command: null };
+  const configured = isRqQueue(settings) ? settings.script : script;
+  return { script: configured ?? '', realScript: checked.real, argv, command: null };
 }
 
 async function commandFor(
@@ -143,6 +148,7 @@ function orderFor(host: ScriptHost, job: RunningJob, { folder, work, program }: 
     nice: settings.nice,
     umask: command?.umask ?? settings.umask,
     limits: scriptLimits(settings.limits),
+    ...(isRqQueue(settings) && command === null && { logHeader: rqLogHeader(program.realScript, new Date()) }),
   };
 }
 

@@ -1,11 +1,11 @@
 /**
  * The working directory of a script: new for every attempt, so that every run starts from the same state. Only the
- * checkpoint of an earlier attempt is copied into it.
+ * checkpoint of an earlier attempt is copied into it. A script of an RQ queue finds `../msg` and `../attach` too.
  *
  * The few small files that every attempt needs are written synchronously, because the thread pool takes longer than the
  * writes. Large or rare files are written asynchronously.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { chmod, lchown, readdir, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RunningJob } from '../../core/job/job.ts';
@@ -17,6 +17,9 @@ import type { UserIds } from './script-order.ts';
 
 export const DATA = 'data.json';
 export const OUT = 'out';
+const ATTACH = 'attach';
+/** RQ's name of the message, beside the working directory. */
+const MESSAGE = 'msg';
 /** Outcomes of the jobs that this job depends on; only for a job that has any. */
 export const PARENTS = 'parents.json';
 
@@ -32,7 +35,12 @@ export async function fillWorkdir(attempt: string, job: RunningJob, contents: Wo
   if (job.checkpoint !== null) writeFileSync(join(work, 'checkpoint.json'), job.checkpoint, { mode: 0o600 });
   if (job.parents !== null)
     await writeFile(join(work, PARENTS), JSON.stringify(await contents.parents()), { mode: 0o600 });
-  if (files.some(({ direction }) => direction === 'in')) await stage(files, join(work, 'attach'));
+  const hasInput = files.some(({ direction }) => direction === 'in');
+  if (hasInput) await stage(files, join(work, ATTACH));
+  if (contents.message !== null) {
+    writeFileSync(join(attempt, MESSAGE), contents.message, { mode: 0o644 });
+    if (hasInput) symlinkSync(join('work', ATTACH), join(attempt, ATTACH));
+  }
   return work;
 }
 
@@ -41,6 +49,8 @@ export interface WorkdirContents {
   readonly files: readonly Attachment[];
   stage(files: readonly Attachment[], folder: string): Promise<void>;
   parents(): Promise<readonly ParentJob[]>;
+  /** RQ's message for a script of an RQ queue, else null. */
+  readonly message: string | null;
 }
 
 /**
@@ -75,6 +85,8 @@ export async function changeOwner(
 /** Called after the outputs are stored: the copies of attachments are no longer needed. */
 export async function removeWorkdir(attempt: string): Promise<void> {
   const work = workdirOf(attempt);
+  if (existsSync(join(attempt, MESSAGE)))
+    for (const name of [ATTACH, MESSAGE]) rmSync(join(attempt, name), { force: true });
   try {
     // Most contain nothing else. `rm` would make a dozen calls.
     await unlink(join(work, DATA));

@@ -19,7 +19,9 @@ export function rqMessageText(order: WebhookRequest, job: Job | null, settings: 
   const msg_id = addressOf({ queue: order.queue, id: order.job }, settings);
   const state = order.event in STATES ? STATES[order.event as keyof typeof STATES] : 'run';
   const known =
-    job === null ? { state, status: state, path: msg_id } : messageOf(job, { path: msg_id, attachments: {} });
+    job === null
+      ? { state, status: state, path: msg_id }
+      : messageOf(job, { url: settings.url, path: msg_id, attachments: {} });
   return JSON.stringify({ ...known, msg_id, child_pid: job?.lease?.pid ?? null });
 }
 

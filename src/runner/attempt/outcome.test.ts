@@ -2,15 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from '../protocol/parse-verb.ts';
 import { addReport, NO_REPORTS } from '../protocol/reports.ts';
+import { signalOf } from './attempt-files.ts';
 import { type Handshake, scriptOutcomeOf } from './outcome.ts';
 
 function ended(lines: readonly string[], status = 0, handshake: Handshake = 'required') {
   const said = lines.map(parseVerb).reduce(addReport, NO_REPORTS);
-  return scriptOutcomeOf(said, { status }, handshake);
+  return scriptOutcomeOf(said, { status, signal: signalOf(status), pid: 5824 }, handshake);
 }
 
-const improperly = (completion: string, status: number) =>
-  `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${completion} but exit status was ${status}`;
+const improperly = (completion: string, status: string) =>
+  `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${completion} but exit status was pid 5824 ${status}`;
 
 describe('pipe verbs', () => {
   it('every line first stores TEXT as the status', () => {
@@ -64,10 +65,14 @@ describe('pipe verbs', () => {
 
 describe('on exit', () => {
   it('exit != 0 (or signal) and completion != err -> err, with the status of an improper exit', () => {
-    expect(ended(['done a'], 1)).toEqual({ kind: 'err', status: improperly('done', 1), because: 'exit' });
-    expect(ended(['relayed a'], 2)).toMatchObject({ status: improperly('relayed', 2) });
-    expect(ended(['run a'], 1)).toMatchObject({ status: improperly('', 1) });
-    expect(ended([], 137)).toMatchObject({ kind: 'err', status: improperly('', 137), because: 'exit' });
+    expect(ended(['done a'], 1)).toEqual({ kind: 'err', status: improperly('done', 'exit 1'), because: 'exit' });
+    expect(ended(['relayed a'], 2)).toMatchObject({ status: improperly('relayed', 'exit 2') });
+    expect(ended(['run a'], 1)).toMatchObject({ status: improperly('', 'exit 1') });
+    expect(ended([], 137)).toMatchObject({
+      kind: 'err',
+      status: improperly('', 'SIGKILL (signal 9)'),
+      because: 'exit',
+    });
   });
 
   it('exit 0 with done/relayed/resend/err -> that', () => {
@@ -87,7 +92,7 @@ describe('the verified table', () => {
   });
 
   it('resend + exit 1 -> err (count already 1)', () => {
-    expect(ended(['resend 5-x'], 1)).toMatchObject({ kind: 'err', status: improperly('resend', 1) });
+    expect(ended(['resend 5-x'], 1)).toMatchObject({ kind: 'err', status: improperly('resend', 'exit 1') });
     expect(addReport(NO_REPORTS, parseVerb('resend 5-x')).resends).toBe(1);
   });
 

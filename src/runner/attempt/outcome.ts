@@ -24,8 +24,13 @@ export type ScriptOutcome =
  */
 export type ErrReason = 'said' | 'exit' | 'silent';
 
+/** How the process of a script ended. The pid is null where it is not known. */
+export interface ScriptExit extends Pick<Exit, 'status' | 'signal'> {
+  readonly pid: number | null;
+}
+
 /** Returns the outcome of a script. */
-export function scriptOutcomeOf(said: Reports, exit: Pick<Exit, 'status'>, handshake: Handshake): ScriptOutcome {
+export function scriptOutcomeOf(said: Reports, exit: ScriptExit, handshake: Handshake): ScriptOutcome {
   const { completion, status } = said;
   if (completion?.kind === 'err') return { kind: 'err', status, because: 'said' };
   if (exit.status !== 0) {
@@ -54,13 +59,22 @@ function completed(completion: Completion, status: string | null): ScriptOutcome
 }
 
 /** Describes a failed exit of a script that has no completion to report. */
-function exitMessage(status: string | null, exit: Pick<Exit, 'status'>): string {
+function exitMessage(status: string | null, exit: ScriptExit): string {
   const text = `exited with status ${exit.status}`;
   return status === null || status === '' ? text : `${text}; its last status: ${status}`;
 }
 
 /** RQ's own text. It replaces the last status, as it does in RQ. */
-function improperExitMessage(completion: Completion | null, exit: Pick<Exit, 'status'>): string {
+function improperExitMessage(completion: Completion | null, exit: ScriptExit): string {
   const what = completion?.kind ?? '';
-  return `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${what} but exit status was ${exit.status}`;
+  return `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${what} but exit status was ${rubyStatus(exit)}`;
 }
+
+/** Describes an exit as Ruby prints it: `pid 5824 exit 1` or `pid 5857 SIGTERM (signal 15)`. */
+function rubyStatus({ pid, status, signal }: ScriptExit): string {
+  const how = signal === null ? `exit ${status}` : `${signal} (signal ${status - SIGNAL_BASE})`;
+  return pid === null ? how : `pid ${pid} ${how}`;
+}
+
+/** A shell reports a death by signal n as 128 + n. */
+const SIGNAL_BASE = 128;

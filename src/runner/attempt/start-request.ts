@@ -38,6 +38,8 @@ export interface StartRequest {
   /** Needs root. */
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly limits?: Limits;
+  /** Text for the top of the log: an empty line, the pid of the script, this text. */
+  readonly logHeader?: string;
 }
 
 /** Paths of the tools that a start may need. */
@@ -76,11 +78,16 @@ export function toShimInput(request: StartRequest, { tools, boot, cgroup }: Host
   const shimArguments = [folder, stdin ?? '/dev/null', cwd, locationOf(boot, cgroup), cgroup ?? '', ...command];
   const lines = [
     `home=${quoted(home)}`,
-    `prepare_script() { ${limitsOf(request)}; export${plain}; }`,
+    `prepare_script() { ${limitsOf(request)};${headerOf(request)} export${plain}; }`,
     `set -- ${shimArguments.map(quoted).join(' ')}`,
     '. "$home/shim.sh"',
   ];
   return { folder, text: `${lines.join('\n')}\n` };
+}
+
+/** The pid is that of the shell, which becomes the script: `stat` is set by the shim. */
+function headerOf({ logHeader }: StartRequest): string {
+  return logHeader === undefined ? '' : ` printf '\\n%s%s\\n' "\${stat%% *}" ${quoted(logHeader)};`;
 }
 
 /** Splits variables into shell text for those that a shell can pass on, and arguments of `env` for the others. */

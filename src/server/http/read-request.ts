@@ -1,6 +1,6 @@
 /** Reads and checks the parts of a request: path parameters, query and body. All problems are reported together. */
 import type { Shape } from '../../core/input/check.ts';
-import { fields, object } from '../../core/input/check.ts';
+import { fields, object, text } from '../../core/input/check.ts';
 import type { Problem } from '../../core/ports/errors.ts';
 import { badInput } from '../../core/ports/errors.ts';
 import { refuseRequest } from './problem.ts';
@@ -17,7 +17,8 @@ export interface Target {
 /** Splits a request target into path and query. The guard has checked the host of an absolute target. */
 export function targetOf(url: string): Target {
   const [, path = '', query = ''] = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
-  return { path: path === '' ? '/' : path, query };
+  // A client that joins a base URL and a path sends two slashes.
+  return { path: path === '' ? '/' : path.replace(/^\/{2,}/, '/'), query };
 }
 
 export interface Parts {
@@ -34,12 +35,22 @@ export async function readParts(
   const problems: Problem[] = [];
   const report = (path: string, message: string): undefined => void problems.push({ path, message });
   const params = fields(route.params)(decoded(raw.params), report, '');
-  const query = object(route.query)(queryOf(raw.query, route.query), report, '');
-  const given = await readGiven(exchange, route);
-  const body = typeof route.body === 'function' ? route.body(given, report, '') : null;
+  const given = queryOf(raw.query, route.query);
+  const query = object({ ...route.query, ...keyedShape(route, given) })(given, report, '');
+  const content = await readGiven(exchange, route);
+  const body = typeof route.body === 'function' ? route.body(content, report, '') : null;
   if (problems.length > 0) throw badInput('request', problems);
   return { params, query, body };
 }
+
+/** Returns checks for the parameters `name[any key]` of a route that accepts them. */
+function keyedShape({ keyedQuery }: Route, given: Readonly<Record<string, unknown>>): Shape {
+  if (keyedQuery === null) return {};
+  const names = Object.keys(given).filter((name) => name.startsWith(`${keyedQuery}[`) && name.endsWith(']'));
+  return Object.fromEntries(names.map((name) => [name, queryText]));
+}
+
+const queryText = text({ max: 4_096 });
 
 async function readGiven(exchange: Exchange, { body, limits }: Route): Promise<unknown> {
   if (body === null) refuseBody(exchange.request);

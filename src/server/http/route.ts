@@ -91,6 +91,8 @@ export interface Route extends Description {
   readonly body: Check<unknown> | 'bytes' | 'any' | null;
   /** Matches only if the query has this parameter, so that two operations can share a path. */
   readonly onlyWith: string | null;
+  /** Accepts query parameters `name[any key]`: the name. */
+  readonly keyedQuery: string | null;
   handle(call: Call): Promise<Reply>;
 }
 
@@ -107,6 +109,7 @@ interface RouteInput<Params extends Shape, Query extends Shape, Body>
   readonly query?: Query;
   readonly body?: Check<Body> | 'bytes' | 'any';
   readonly onlyWith?: string;
+  readonly keyedQuery?: string;
   handle(call: Call<CheckedWith<Params, Record<never, never>>, Checked<Query>, Body>): Promise<Reply> | Reply;
 }
 
@@ -124,6 +127,7 @@ export function route<
   return {
     status: 200,
     onlyWith: null,
+    keyedQuery: null,
     limits: { bodyBytes: body === null ? 0 : JSON_LIMIT },
     relay: false,
     nodes: false,

@@ -42,7 +42,7 @@ export const overviewRoutes: readonly Route[] = [
     role: 'read',
     nodes: true,
     answer: runningSummaries,
-    handle: async ({ context }) => json({ glances: await localSummaries(nodeOf(context)) }),
+    handle: async ({ context }) => json({ summaries: await localSummaries(nodeOf(context)) }),
   }),
   route({
     name: 'jobs.running',

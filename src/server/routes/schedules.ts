@@ -59,9 +59,9 @@ export const scheduleRoutes: readonly Route[] = [
     },
   }),
   route({
-    name: 'schedules.lanes',
+    name: 'schedules.timelines',
     method: 'GET',
-    path: '/api/schedules/lanes',
+    path: '/api/schedules/timelines',
     about:
       'Returns the run times of each schedule in the next hours (default 24), and the average run time of its jobs.',
     role: 'read',
@@ -195,5 +195,5 @@ async function timelines({ store, now }: ServerContext, hours: number) {
       isCut: runs.length > MAX_RUNS,
     };
   };
-  return { from, until, lanes: schedules.map(timeline) };
+  return { from, until, timelines: schedules.map(timeline) };
 }

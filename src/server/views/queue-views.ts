@@ -70,7 +70,7 @@ async function allSettings({ store }: ServerContext): Promise<ReadonlyMap<string
   }
 }
 
-function noJobs(queue: string): QueueCounts {
+export function noJobs(queue: string): QueueCounts {
   return {
     queue,
     draft: 0,

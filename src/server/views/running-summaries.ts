@@ -103,7 +103,7 @@ async function fetchSummaries(others: OtherNodes, id: string): Promise<readonly 
     if (entry === undefined) return null;
     const reply = await others.askOne(entry, { path: '/api/running/here', signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!reply.ok) return null;
-    return checked('the answer of a node', await jsonIn(reply.body, MAX_BYTES), runningSummaries).glances;
+    return checked('the answer of a node', await jsonIn(reply.body, MAX_BYTES), runningSummaries).summaries;
   } catch {
     return null;
   }

@@ -8,12 +8,13 @@
 import { isReadOnly } from '../../core/operations/perform.ts';
 import { type CallCarrier, jobStoreOver } from '../../core/operations/port.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
-import type { CallOptions } from '../../core/ports/job-store.ts';
+import type { CallOptions, ClaimRequest } from '../../core/ports/job-store.ts';
 import { migrationOver } from '../../core/ports/migration.ts';
 import type { Records } from '../../core/ports/records.ts';
 import type { Store, StoreDescription } from '../../core/ports/store.ts';
 import type { RecordCallName } from '../../wire/record-checks.ts';
 import { callAddress, EVENTS_ADDRESS, recordAddress } from '../../wire/store-addresses.ts';
+import { ClaimOrder } from './claim-order.ts';
 import { Events } from './events.ts';
 import { HttpClient } from './http-client.ts';
 import type { HttpStoreOptions } from './options.ts';
@@ -27,8 +28,11 @@ export async function openHttpStore(options: HttpStoreOptions): Promise<Store> {
     const { argument, now, isRead } = call;
     return client.call(path, { argument, ...(settings.sendsNow && now !== undefined && { now }) }, isRead);
   };
-  const carry = ((name, argument, call) =>
-    send(callAddress(name), { argument, now: call?.now, isRead: isReadOnly(name) })) as CallCarrier;
+  const claims = new ClaimOrder();
+  const carry = ((name, argument, call) => {
+    const sendNow = () => send(callAddress(name), { argument, now: call?.now, isRead: isReadOnly(name) });
+    return name === 'claim' ? claims.send((argument as ClaimRequest).worker, sendNow) : sendNow();
+  }) as CallCarrier;
   const jobs = jobStoreOver(carry, (listener) => events.subscribe(listener));
   // A wrong address or token fails here, and not at the first job.
   await jobs.find([]).catch(async (error: unknown) => {

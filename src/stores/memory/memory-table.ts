@@ -15,7 +15,8 @@ import { isWanted } from '../../core/operations/read.ts';
 import type { TagCount } from '../../core/ports/insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/ports/job-store.ts';
 import type { MigratedJob } from '../../core/ports/migration.ts';
-import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../core/ports/table.ts';
+import type { Edge, LaterPage, RememberedClaim, Table, WorkerRow } from '../../core/ports/table.ts';
+import { MAX_REMEMBERED_CLAIMS } from '../../core/ports/table.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import type { CurrentFailureGroup } from '../../core/statistics/failure-trend.ts';
 import type { SeriesPage, Span } from '../../core/statistics/series.ts';
@@ -47,7 +48,7 @@ export class MemoryTable implements Table {
   readonly #queueIndexes = new Map<string, QueueIndex>();
   readonly #keys = new Map<string, { readonly id: string; readonly until: number | null }>();
   readonly #edges = new Edges();
-  readonly #claims = new Map<string, LastClaim>();
+  readonly #claims = new Map<string, readonly RememberedClaim[]>();
   readonly #workers = new Map<string, WorkerRow>();
   readonly #statistics = new MemoryStatistics();
   readonly #series = new MemorySeries();
@@ -281,12 +282,12 @@ export class MemoryTable implements Table {
     this.#edges.remove(child);
   }
 
-  lastClaim(worker: string): LastClaim | undefined {
-    return this.#claims.get(worker);
+  rememberedClaims(worker: string): readonly RememberedClaim[] {
+    return this.#claims.get(worker) ?? [];
   }
 
-  rememberClaim(worker: string, claim: LastClaim): void {
-    this.#claims.set(worker, claim);
+  rememberClaim(worker: string, claim: RememberedClaim): void {
+    this.#claims.set(worker, [claim, ...this.rememberedClaims(worker)].slice(0, MAX_REMEMBERED_CLAIMS));
   }
 
   worker(id: string): WorkerRow | undefined {

@@ -1,4 +1,4 @@
-/** What a keeper thread imports to open the same store again, from a copy of its options. */
+/** Opens the same store in another thread, from a copy of its options. */
 import type { Store } from '../../core/ports/store.ts';
 import type { RedisStoreOptions } from './client/options.ts';
 import { openRedisStore } from './open-redis-store.ts';

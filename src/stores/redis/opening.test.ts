@@ -88,8 +88,8 @@ describeWithRedis('opening a Redis store', () => {
   it('fails at once and by name when there is no server, or no right to it', async () => {
     const away = { url: 'redis://127.0.0.1:1', connectTimeoutMs: 1_000 };
     await expect(openRedisStore(away)).rejects.toMatchObject({ code: 'store-unavailable' });
-    const stranger = { url: server.url.replace('redis://', 'redis://nobody:wrong@') };
-    await expect(openRedisStore(stranger)).rejects.toMatchObject({ code: 'store-unavailable' });
+    const unknownUser = { url: server.url.replace('redis://', 'redis://unknown:wrong@') };
+    await expect(openRedisStore(unknownUser)).rejects.toMatchObject({ code: 'store-unavailable' });
   });
 
   it('can be closed twice, and a call after that is refused', async () => {

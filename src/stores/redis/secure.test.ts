@@ -121,7 +121,7 @@ describeWithRedis('a server that speaks TLS only to whom it knows', () => {
     await useAll(store);
   });
 
-  it('is not trusted with a certificate of somebody else, and trusts nobody without one', async () => {
+  it('is not trusted with another certificate, and trusts no client without one', async () => {
     const open = (tls: object) => openRedisStore({ url: `rediss://localhost:${tlsPort}`, tls });
     const mine = { cert: file('a.crt'), key: file('a.key') };
     await expect(open(mine)).rejects.toMatchObject({ code: 'store-unavailable' });

@@ -22,9 +22,9 @@ describeWithRedis('a store behind a Sentinel', () => {
   }
 
   it('says that no Sentinel knows the name', async () => {
-    await expect(open('nobody')).rejects.toMatchObject({
+    await expect(open('unknown')).rejects.toMatchObject({
       code: 'store-unavailable',
-      message: expect.stringContaining('none knows a primary called nobody') as string,
+      message: expect.stringContaining('none knows a primary called unknown') as string,
     });
   });
 

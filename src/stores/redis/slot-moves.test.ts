@@ -64,7 +64,7 @@ describeWithRedis('a namespace whose slot moves to another node', () => {
     expect(await store.jobs.find(['before', 'after'])).toMatchObject([{ id: 'before' }, { id: 'after' }]);
     expect(await ask(to.port, 'EXISTS {longhaul}')).toBe('1');
 
-    // And back while nobody asks: that it has moved is all that the store is ever told.
+    // And back while no call is made: the store learns only that the slot has moved.
     const back = { from: to, to: from, slot };
     await announce(back);
     await moveKeys(to, from, slot);

@@ -39,13 +39,13 @@ describeWithRedis('workers that were never registered', () => {
     const beat = { host: 'h', pid: 1, queues: ['q'], leaseMs: 3 * UNREGISTERED_WORKER_TTL_MS, info: '{}' };
     await jobs.keepWorker({ ...beat, id: 'known', kind: 'register' }, { now: NOW });
     await claim('known', NOW);
-    await claim('stranger', NOW);
+    await claim('unregistered', NOW);
     await claim('busy', NOW);
     await claim('newcomer', NOW + 1);
     await claim('busy', NOW + 2);
 
     await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS - 1 });
-    expect(await claimers(namespace)).toEqual(['@busy', '@known', '@newcomer', '@stranger']);
+    expect(await claimers(namespace)).toEqual(['@busy', '@known', '@newcomer', '@unregistered']);
     await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS });
     expect(await claimers(namespace)).toEqual(['@busy', '@known', '@newcomer']);
     await jobs.maintain({ limit: 100 }, { now: NOW + UNREGISTERED_WORKER_TTL_MS + 1 });

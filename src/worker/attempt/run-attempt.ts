@@ -31,7 +31,7 @@ export interface AttemptPipeline extends AttemptHost {
   readonly batcher: SettlementBatcher;
   readonly run: AttemptRunner;
   random(): number;
-  /** Sends settlements and the next claim. Returns whether a claim is in flight. */
+  /** Sends settlements and the next claim. Returns whether a claim was sent. */
   sendNow(): boolean;
   /** Called when a slot or an entry of the lease table becomes free. */
   onFree(): void;

@@ -4,8 +4,14 @@
  *     idle ──a free slot, an event, nextAt, a second──▶ claiming ──answer──▶ idle
  *                                                         └──no answer──▶ waits, then repeats
  *
- * Invariant: one claim is in flight at a time. A claim whose answer was lost is repeated under its own request id until
- * it is answered, because otherwise no worker would hold the leases that it may have granted.
+ * A worker with many slots may have a second request in flight while its queues have more work: the store serves one
+ * request while the worker runs the jobs of the other.
+ *
+ * Invariant: a request whose answer was lost is repeated under its own request id until it is answered, because
+ * otherwise no worker would hold the leases that it may have granted. The store remembers the last two requests of a
+ * worker. Therefore a request is sent only when the one before the previous is answered, and no new one is sent while a
+ * lost one is not.
+ * Invariant: the limits of the requests in flight count as taken slots.
  */
 import type { WorkerCapacity } from '../../core/limits/resources.ts';
 import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
@@ -19,8 +25,11 @@ export interface ClaimLoopOptions {
   readonly queues: readonly string[];
   readonly leaseMs?: number;
   readonly availability: StoreAvailability;
-  /** Returns how many jobs the worker can take now. */
+  /** Returns how many jobs the worker can take now, apart from those that requests in flight may bring. */
   room(): number;
+  concurrency(): number;
+  /** Requests in flight, at most MAX_REMEMBERED_CLAIMS of core/ports/table.ts. */
+  readonly maxRequests: 1 | 2;
   /** Returns the free capacity for jobs that need resources; undefined where the worker offers none. */
   offers(): WorkerCapacity | undefined;
   workerId(): string;
@@ -40,10 +49,14 @@ export const POLL_MS = 1_000;
 export const MAX_CLAIM = 500;
 
 /** With this many slots or more, a claim asks for half of them: the store serves one half while the other half runs. */
-const HALVES_FROM = 20;
+const HALVES_FROM = 16;
 
-export function claimShare(concurrency: number): number {
-  return concurrency < HALVES_FROM ? concurrency : Math.ceil(concurrency / 2);
+/** A request without an answer. */
+interface OpenRequest {
+  readonly claim: ClaimRequest;
+  isInFlight: boolean;
+  /** An answer to it was lost, so the store may have granted leases. */
+  isLost: boolean;
 }
 
 export class ClaimLoop {
@@ -53,10 +66,13 @@ export class ClaimLoop {
   #isPaused = false;
   /** There may be new work since the last claim was sent. */
   #isWanted = true;
-  #isClaiming = false;
+  /** The last answer was full: there is probably more. */
+  #hasMore = false;
   #isWaiting = false;
-  /** The request whose answer was lost. */
-  #unanswered: ClaimRequest | null = null;
+  /** In the order in which they were first sent. */
+  #open: OpenRequest[] = [];
+  /** The newest request, answered or not. */
+  #newest: OpenRequest | null = null;
   #timer: NodeJS.Timeout | null = null;
   #whenIdle: (() => void)[] = [];
   #isGivenUp = false;
@@ -66,15 +82,15 @@ export class ClaimLoop {
     this.#delay = new RetryDelay({ firstMs: 50, maxMs: POLL_MS, random: options.random });
   }
 
-  /** Whether a claim is in flight. */
-  get isClaiming(): boolean {
-    return this.#isClaiming;
+  /** Whether a claim, and the settlements that are sent with it, wait for the answer to a request in flight. */
+  get mustWait(): boolean {
+    return this.#open.some(({ isInFlight }) => isInFlight) && !this.#canOverlap();
   }
 
   /** Requests a claim: there may be work. */
   wake(): void {
     this.#isWanted = true;
-    if (!this.#isClaiming && !this.#isWaiting) this.#options.schedule();
+    if (!this.mustWait && !this.#isWaiting) this.#options.schedule();
   }
 
   /** Requests a claim without the delay after an error: the store is available again. */
@@ -92,23 +108,21 @@ export class ClaimLoop {
     this.wake();
   }
 
-  /** Drops an unanswered claim: the worker continues under another id. */
+  /** Drops lost requests: the worker continues under another id. */
   forget(): void {
-    this.#unanswered = null;
+    this.#dropLost();
     this.wakeNow();
   }
 
-  /** Claims if there may be work and there is room. */
-  flush(): void {
-    if (this.#isClaiming || this.#isWaiting) return;
-    const request = this.#unanswered ?? this.#newRequest();
-    if (request === null) return;
-    this.#isWanted = false;
-    this.#isClaiming = true;
-    void this.#claim(request);
+  /** Repeats lost requests; otherwise claims if there may be work and there is room. Returns whether it sent a request. */
+  flush(): boolean {
+    if (this.#isWaiting || this.mustWait) return false;
+    const due = this.#open.length > 0 && !this.#canOverlap() ? this.#open : this.#newRequests();
+    for (const request of due) void this.#send(request);
+    return due.length > 0;
   }
 
-  /** Resolves when no claim is in flight or unanswered. Until then jobs may still arrive. */
+  /** Resolves when no request is open. Until then jobs may still arrive. */
   stop(): Promise<void> {
     this.#isStopped = true;
     return new Promise((resolve) => {
@@ -117,22 +131,50 @@ export class ClaimLoop {
     });
   }
 
-  /** Drops an unanswered claim; its leases expire. */
+  /** Drops lost requests; their leases expire. */
   giveUp(): void {
     this.#isGivenUp = true;
-    this.#unanswered = null;
+    this.#dropLost();
     this.#isWaiting = false;
     this.#clearTimer();
     this.#endIfIdle();
   }
 
-  #newRequest(): ClaimRequest | null {
-    if (this.#isStopped || this.#isPaused || !this.#isWanted) return null;
-    const { queues, leaseMs, room, offers, workerId, newId } = this.#options;
-    const limit = Math.min(room(), MAX_CLAIM);
-    if (limit <= 0) return null;
+  #dropLost(): void {
+    this.#open = this.#open.filter(({ isInFlight }) => isInFlight);
+  }
+
+  /**
+   * Whether a second request may be sent: the first is the newest, none is lost, and there is room for half a share.
+   * Smaller requests would cost more than the wait.
+   */
+  #canOverlap(): boolean {
+    const { concurrency, maxRequests } = this.#options;
+    const [first] = this.#open;
+    if (this.#open.length !== 1 || maxRequests < 2 || concurrency() < HALVES_FROM) return false;
+    if (first !== this.#newest || first?.isLost === true) return false;
+    if (!this.#hasMore || !this.#isWanted || this.#isStopped || this.#isPaused) return false;
+    return this.#room() >= this.#share() / 2;
+  }
+
+  /** How many jobs the worker can take beside those that open requests may bring. */
+  #room(): number {
+    return this.#open.reduce((room, { claim }) => room - claim.limit, this.#options.room());
+  }
+
+  /** How many jobs one request asks for. */
+  #share(): number {
+    const concurrency = this.#options.concurrency();
+    return Math.min(concurrency < HALVES_FROM ? concurrency : Math.ceil(concurrency / 2), MAX_CLAIM);
+  }
+
+  #newRequests(): readonly OpenRequest[] {
+    if (this.#isStopped || this.#isPaused || !this.#isWanted) return [];
+    const { queues, leaseMs, offers, workerId, newId } = this.#options;
+    const limit = Math.min(this.#room(), this.#share());
+    if (limit <= 0) return [];
     const offered = offers();
-    return {
+    const claim: ClaimRequest = {
       worker: workerId(),
       queues,
       limit,
@@ -140,18 +182,22 @@ export class ClaimLoop {
       ...(leaseMs !== undefined && { leaseMs }),
       ...(offered !== undefined && { offers: offered }),
     };
+    this.#isWanted = false;
+    this.#newest = { claim, isInFlight: true, isLost: false };
+    this.#open.push(this.#newest);
+    return [this.#newest];
   }
 
-  async #claim(request: ClaimRequest): Promise<void> {
+  async #send(request: OpenRequest): Promise<void> {
     const sentAt = monotonicMs();
     const { jobs, onSent } = this.#options;
+    request.isInFlight = true;
     onSent();
     try {
-      const result = await withDeadline(jobs.claim(request), CALL_DEADLINE_MS);
-      this.#isClaiming = false;
-      this.#answered(request, result, sentAt);
+      const result = await withDeadline(jobs.claim(request.claim), CALL_DEADLINE_MS);
+      this.#remove(request);
+      this.#answered(request.claim, result, sentAt);
     } catch (error) {
-      this.#isClaiming = false;
       this.#failed(request, error);
     }
     // Settlements that waited for this answer are sent now, even if no other claim follows.
@@ -160,30 +206,36 @@ export class ClaimLoop {
   }
 
   #answered(request: ClaimRequest, result: ClaimResult, sentAt: number): void {
-    this.#unanswered = null;
+    this.#isWaiting = false;
     this.#delay.reset();
     this.#options.availability.answered();
     const isFull = result.jobs.length >= request.limit;
     // A full claim is followed by another anyway; a timer that is already set suffices as the fallback poll.
     if (!this.#isStopped && !(isFull && this.#timer !== null)) this.#claimAgainIn(isFull ? POLL_MS : waitMs(result));
     // Before the jobs start: the next claim may be sent while they run.
+    this.#hasMore = isFull;
     this.#isWanted ||= isFull;
     this.#options.onClaimed(result, sentAt);
     if (this.#isWanted && !this.#isStopped) this.wake();
   }
 
-  #failed(request: ClaimRequest, error: unknown): void {
+  #failed(request: OpenRequest, error: unknown): void {
     const { availability, onTrouble, workerId } = this.#options;
     if (isUnavailable(error)) availability.failed(error);
     else onTrouble(error);
-    // A repeat that was not sent leaves the claim before it unanswered.
-    const isUnanswered = codeOf(error) === 'outcome-unknown' || request === this.#unanswered;
-    const isLost = isUnanswered && request.worker === workerId() && !this.#isGivenUp;
-    this.#unanswered = isLost ? request : null;
+    request.isInFlight = false;
+    // A repeat that did not reach the store leaves the request lost.
+    request.isLost ||= codeOf(error) === 'outcome-unknown';
+    const isRepeated = request.isLost && request.claim.worker === workerId() && !this.#isGivenUp;
+    if (!isRepeated) this.#remove(request);
     this.#isWanted = true;
-    if (this.#isStopped && !isLost) return;
+    if (this.#isStopped && !isRepeated) return;
     this.#isWaiting = true;
     this.#claimAgainIn(this.#delay.next());
+  }
+
+  #remove(request: OpenRequest): void {
+    this.#open = this.#open.filter((each) => each !== request);
   }
 
   #claimAgainIn(ms: number): void {
@@ -200,7 +252,7 @@ export class ClaimLoop {
   }
 
   #endIfIdle(): void {
-    if (!this.#isStopped || this.#isClaiming || this.#unanswered !== null) return;
+    if (!this.#isStopped || this.#open.length > 0) return;
     this.#clearTimer();
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }

@@ -5,7 +5,7 @@
  *     created ──start──▶ working ──stop──▶ draining ──time is over, or forced──▶ stopping ──▶ stopped
  *
  * Settlements and the claim for the slots they free are sent in one turn of the event loop, the settlements first. At
- * concurrency 1 a job therefore costs one round trip.
+ * concurrency 1 a job therefore costs one round trip. With many slots, two such calls are in flight.
  */
 import type { ClaimResult } from '../../core/ports/job-store.ts';
 import type { AttemptPipeline } from '../attempt/run-attempt.ts';
@@ -21,7 +21,7 @@ import { atMost, CALL_DEADLINE_MS, every, withDeadline } from '../outcome/deadli
 import type { Journal } from '../outcome/outcome-journal.ts';
 import { openJournal } from '../outcome/outcome-journal.ts';
 import { SettlementBatcher } from '../outcome/settlement-batcher.ts';
-import { ClaimLoop, claimShare } from './claim-loop.ts';
+import { ClaimLoop } from './claim-loop.ts';
 import { codeOf, StoreAvailability } from './store-availability.ts';
 import { watchEvents } from './store-events.ts';
 import { whenAvailable } from './when-available.ts';
@@ -158,7 +158,10 @@ export class QueueWorker implements Worker {
       newId,
       random,
       ...(leaseMs !== undefined && { leaseMs }),
-      room: () => Math.min(this.#concurrency - this.#attempts.size, this.#table.room, claimShare(this.#concurrency)),
+      room: () => Math.min(this.#concurrency - this.#attempts.size, this.#table.room),
+      concurrency: () => this.#concurrency,
+      // The free capacity of a pool is lent to one claim at a time.
+      maxRequests: this.#options.pool === undefined ? 2 : 1,
       offers: () => this.#options.pool?.lend(this),
       workerId: () => this.#id,
       schedule: this.#schedule,
@@ -179,14 +182,13 @@ export class QueueWorker implements Worker {
   };
 
   /**
-   * Settlements before claims: a store may take both in one call. While a claim is in flight they wait for its answer
-   * and are sent with the next one. That halves the calls, and no claim waits. Returns whether a claim is in flight.
+   * Settlements before claims: a store may take both in one call. They are sent with the next claim, which may have to
+   * wait for the answer to the one in flight. That halves the calls, and no claim waits. Returns whether a claim was sent.
    */
   readonly #send = (): boolean => {
-    if (this.#claims.isClaiming) return true;
+    if (this.#claims.mustWait) return false;
     this.#batcher.flush();
-    this.#claims.flush();
-    return this.#claims.isClaiming;
+    return this.#claims.flush();
   };
 
   readonly #claimed = (result: ClaimResult, sentAt: number): void => {

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startWorker } from '../../../test/support/trial-worker.ts';
-import type { ClaimRequest } from '../../core/ports/job-store.ts';
+import { startWorker, trialWorker } from '../../../test/support/trial-worker.ts';
+import type { ClaimRequest, JobStore } from '../../core/ports/job-store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
 import type { AttemptRunner } from '../attempt/run-outcome.ts';
 
@@ -158,5 +158,53 @@ describe('a settlement that the store cannot read', () => {
     expect(await find('a')).toMatchObject({ state: 'done' });
     expect(await find('b')).toMatchObject({ state: 'failed', failure: { message: 'the result is too long' } });
     expect(await find('c')).toMatchObject({ state: 'done' });
+  });
+});
+
+/** A memory store that answers claims some turns later, and the most claims that were in flight. */
+function aSlowStore() {
+  const store = openMemoryStore();
+  const inFlight = { now: 0, most: 0 };
+  const claim: JobStore['claim'] = async (request) => {
+    inFlight.most = Math.max(inFlight.most, ++inFlight.now);
+    const result = await store.jobs.claim(request);
+    for (let turn = 0; turn < 5; turn += 1) await aTurn();
+    inFlight.now -= 1;
+    return result;
+  };
+  return { store: { ...store, jobs: { ...store.jobs, claim } }, inFlight };
+}
+
+const aTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('with two requests in flight', () => {
+  it('lost replies cost no attempt and no settlement, and the worker stays within its slots', async () => {
+    const ids = Array.from({ length: 400 }, (_, index) => `job-${index}`);
+    const slots = { taken: 0, most: 0, jobs: 0 };
+    const { store: slowStore, inFlight } = aSlowStore();
+    const { store, events, worker } = trialWorker({
+      store: slowStore,
+      concurrency: 20,
+      run: async () => {
+        slots.most = Math.max(slots.most, ++slots.taken);
+        slots.jobs += 1;
+        if (slots.jobs % 100 === 0) store.break(['claim', 'settle'], 'lost-reply', 2);
+        await aTurn();
+        slots.taken -= 1;
+        return { kind: 'complete' };
+      },
+    });
+    await store.jobs.add(ids.map((id) => ({ id, queue: 'q', data: '{}' })));
+    await worker.start();
+    const settled = () => events.filter((event) => event.type === 'ended' && event.answer?.ok === true).length;
+    await expect.poll(settled).toBe(ids.length);
+    await worker.stop();
+    const requests = (store.callsOf('claim') as ClaimRequest[]).map(({ requestId }) => requestId);
+    expect(requests.length - new Set(requests).size).toBeGreaterThan(2);
+    expect(inFlight.most).toBe(2);
+    const jobs = await store.jobs.find(ids);
+    expect(jobs.filter((job) => job?.state !== 'done' || job.attempt !== 1)).toEqual([]);
+    expect(slots.jobs).toBe(ids.length);
+    expect(slots.most).toBeLessThanOrEqual(20);
   });
 });

@@ -23,7 +23,7 @@ function isEndOfScheduledRun(event: LiveEvent): boolean {
 
 export function SchedulesPage() {
   const list = useQuery<{ schedules: readonly ScheduleView[] }>('api/schedules');
-  const timeline = useQuery<ScheduleTimelineList>('api/schedules/lanes', {
+  const timeline = useQuery<ScheduleTimelineList>('api/schedules/timelines', {
     everyMs: TIMELINE_POLL_MS,
     concerns: isEndOfScheduledRun,
   });

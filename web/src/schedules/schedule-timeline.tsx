@@ -3,10 +3,10 @@ import type { ScheduleTimelineList } from '../../../src/wire/schedule-checks.ts'
 import { localIso, plural, span } from '../../../src/wire/spans.ts';
 import { hoursOf, type Stroke, strokesOf, TIMELINE_WIDTH, type Window, widthOf } from './timeline-layout.ts';
 
-type Row = ScheduleTimelineList['lanes'][number];
+type Row = ScheduleTimelineList['timelines'][number];
 
 export function ScheduleTimeline({ list }: { list: ScheduleTimelineList }) {
-  const { lanes: schedules, from, until } = list;
+  const { timelines: schedules, from, until } = list;
   if (schedules.length === 0) return null;
   return (
     <section aria-labelledby="timeline">

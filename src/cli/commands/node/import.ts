@@ -1,48 +1,121 @@
-/** `longhaul import`: imports jobs of Blueque, qless or Worqr from their Redis. Only reads the source. */
+/**
+ * `longhaul import`: imports jobs of Blueque, qless or Worqr from their Redis, or of RQ from its directory. Only reads the
+ * source, except with --follow, which moves its entries.
+ */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { FollowSystem } from '../../../importers/follow/follow-systems.ts';
+import { FOLLOW_BLUEQUE, FOLLOW_QLESS, followWorqr } from '../../../importers/follow/follow-systems.ts';
 import type { ForeignKeys, ForeignStore } from '../../../importers/foreign-job.ts';
 import { type ImportResult, importJobs } from '../../../importers/import-jobs.ts';
 import { readBlueque } from '../../../importers/read-blueque.ts';
 import { readQless } from '../../../importers/read-qless.ts';
 import { readWorqr } from '../../../importers/read-worqr.ts';
 import { openKeyReader } from '../../../stores/redis/calls/read-keys.ts';
-import { print } from '../../output/screen.ts';
+import { print, printNotice, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
+import { homeOf } from '../../table/command.ts';
 import { withTarget } from '../../target/open-target.ts';
+import { followSource } from './import-follow.ts';
+import { markImported } from './import-record.ts';
+import type { ImportTarget, RqImportResult } from './import-rq.ts';
+import { importRq } from './import-rq.ts';
 import { redactAddress } from './migrate.ts';
 
-type Read = (keys: ForeignKeys, args: Args) => Promise<ForeignStore>;
-const SYSTEMS: Readonly<Record<string, { readonly system: string; readonly read: Read }>> = {
-  'from-blueque': { system: 'Blueque', read: readBlueque },
-  'from-qless': { system: 'qless', read: readQless },
-  'from-worqr': { system: 'Worqr', read: (keys, args) => readWorqr(keys, args.text('prefix')) },
+interface RedisSystem {
+  read(keys: ForeignKeys, args: Args): Promise<ForeignStore>;
+  follow(args: Args): FollowSystem;
+}
+const SYSTEMS: Readonly<Record<string, RedisSystem>> = {
+  'from-blueque': { read: readBlueque, follow: () => FOLLOW_BLUEQUE },
+  'from-qless': { read: readQless, follow: () => FOLLOW_QLESS },
+  'from-worqr': {
+    read: (keys, args) => readWorqr(keys, args.text('prefix')),
+    follow: (args) => followWorqr(args.text('prefix')),
+  },
 };
+const SOURCES = [...Object.keys(SYSTEMS), 'from-rq'];
 
 export async function importAll(args: Args): Promise<number> {
   if (args.positionals.length > 0) throw args.usageError('too many arguments');
-  const given = Object.entries(SYSTEMS).filter(([name]) => args.text(name) !== undefined);
-  const [only] = given;
-  if (only === undefined || given.length > 1)
-    throw args.usageError('exactly one of --from-blueque, --from-qless and --from-worqr is required');
-  const [name, { system, read }] = only;
-  const url = args.text(name) ?? '';
+  const given = SOURCES.filter((name) => args.text(name) !== undefined);
+  const [name = ''] = given;
+  if (given.length !== 1)
+    throw args.usageError(`exactly one of ${SOURCES.map((each) => `--${each}`).join(', ')} is required`);
+  const isFollowing = args.flag('follow');
+  if (isFollowing && (args.flag('dry-run') || args.flag('running')))
+    throw args.usageError('--follow cannot be combined with --dry-run or --running');
+  const source = args.text(name) ?? '';
+  const system = SYSTEMS[name];
+  if (system === undefined) {
+    if (isFollowing)
+      throw args.usageError('--follow needs a Redis: RQ relays its own messages (docs/migrating-from-rq.md)');
+    return importDirectory(args, source);
+  }
+  return isFollowing ? followSource(args, source, system.follow(args)) : importKeys(args, source, system);
+}
+
+async function importDirectory(args: Args, directory: string): Promise<number> {
+  const progress = progressLine(args);
+  const result = await withImportTarget(args, (target) =>
+    importRq(directory, target, { ...optionsOf(args), onProgress: progress.show }),
+  );
+  progress.clear();
+  return printRqResult(args, result);
+}
+
+async function importKeys(args: Args, url: string, { read, follow }: RedisSystem): Promise<number> {
   const keys = await openKeyReader(url);
+  const progress = progressLine(args);
   try {
     const found = await read(keys, args);
-    const result = await withTarget(args, ({ longhaul }) =>
-      importJobs(found, {
-        store: longhaul.store,
-        origin: `${system} at ${redactAddress(url)}`,
-        takesRunning: args.flag('running'),
-        isDryRun: args.flag('dry-run'),
-        now: Date.now(),
-        importId: `import-${randomUUID()}`,
-      }),
-    );
+    const { system, key } = follow(args);
+    const result = await withImportTarget(args, async ({ longhaul: { store } }) => {
+      const origin = `${system} at ${redactAddress(url)}`;
+      const options = { ...optionsOf(args), store, origin, takesRunning: args.flag('running') };
+      // A bridge would move what was copied here once more.
+      if (!args.flag('dry-run') && found.jobs.some(({ state }) => state === 'waiting'))
+        await markImported(store, key, redactAddress(url));
+      return importJobs(found, { ...options, onProgress: progress.show });
+    });
+    progress.clear();
     return printResult(args, result);
   } finally {
     keys.close();
   }
+}
+
+/** An import creates the store. A dry run does not: where there is no data directory, it compares with an empty store. */
+async function withImportTarget<T>(args: Args, use: (target: ImportTarget) => Promise<T>): Promise<T> {
+  if (!args.flag('dry-run')) return withTarget(args, use, { createsStore: 'anywhere' });
+  const home = homeOf(args.text('home'));
+  const isNamed = (args.text('store') ?? process.env['LONGHAUL_STORE'] ?? '') !== '';
+  if (isNamed || existsSync(home.root)) return withTarget(args, use);
+  const longhaul = await (await import('../../../library/index.ts')).connect('memory:');
+  try {
+    return await use({ longhaul, home, address: 'memory:' });
+  } finally {
+    await longhaul.close();
+  }
+}
+
+const optionsOf = (args: Args) => ({
+  isDryRun: args.flag('dry-run'),
+  now: Date.now(),
+  importId: `import-${randomUUID()}`,
+});
+
+/** One line that a terminal redraws; elsewhere nothing, since the result says it all. */
+function progressLine(args: Args) {
+  const isShown = screenOf(process.stderr).isTerminal && !args.flag('json');
+  return {
+    show(done: number, of: number): void {
+      if (isShown) process.stderr.write(`\r\u001b[Kimported ${done} of ${of}`);
+    },
+    clear(): void {
+      if (isShown) process.stderr.write('\r\u001b[K');
+    },
+  };
 }
 
 function printResult(args: Args, result: ImportResult): number {
@@ -50,12 +123,30 @@ function printResult(args: Args, result: ImportResult): number {
     print(JSON.stringify(result));
     return 0;
   }
-  const { imported, known, besides, unmapped } = result;
-  const { tracked, throttles, records } = besides;
-  const more = { 'tracked jobs': tracked, throttles, 'settings records': records };
-  const others = Object.entries(more).filter(([, count]) => count > 0);
-  const counts = [...Object.entries(imported), ...others].map(([kind, count]) => `${count} ${kind}`);
+  const { tracked, throttles, records } = result.besides;
+  printCounts(args, result, { 'tracked jobs': tracked, throttles, 'settings records': records });
+  return 0;
+}
+
+function printCounts(args: Args, result: ImportResult, more: Readonly<Record<string, number>>): void {
+  const { imported, known, unmapped } = result;
+  const { drafts, ...always } = imported;
+  const others = Object.entries({ drafts, ...more }).filter(([, count]) => count > 0);
+  const counts = [...Object.entries(always), ...others].map(([kind, count]) => `${count} ${kind}`);
   print(`${args.flag('dry-run') ? 'would import' : 'imported'} ${counts.join(', ')}; ${known} existed already`);
   for (const reason of unmapped) print(`not imported: ${reason}`);
+}
+
+function printRqResult(args: Args, result: RqImportResult): number {
+  if (args.flag('json')) {
+    print(JSON.stringify(result));
+    return 0;
+  }
+  const { queues, attachments, logs, scriptDirs } = result;
+  printCounts(args, result, { queues, attachments, logs });
+  if (scriptDirs.length > 0 && !args.flag('dry-run')) {
+    printNotice('the node runs these scripts once their directories are in node.json:');
+    printNotice(`  "scriptDirs": ${JSON.stringify(scriptDirs)}`);
+  }
   return 0;
 }

@@ -28,7 +28,7 @@ const NODE_DESCRIPTIONS: Readonly<Record<Exclude<keyof NodeSettings, 'outbound' 
   aliases: 'other addresses of this node',
   port: 'TCP port',
   env: 'production, development, test or stage; passed to scripts as RQ_ENV',
-  scriptDirs: 'directories for scripts, in addition to queues/',
+  scriptDirs: 'directories for scripts, in addition to queues/ and code/',
   offers: 'capacity for jobs, in addition to the cores (cpu) and the memory (memoryMb) of the machine; read at start',
   rq: 'open: RQ clients on the loopback address may name scripts, as in RQ',
 };

@@ -19,7 +19,7 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingDisplay['of']>> = {
   concurrency: ({ concurrency }) => String(concurrency),
   maxRunning: ({ maxRunning }) => (maxRunning === null ? 'none' : String(maxRunning)),
   keys: keysText,
-  coalesce: ({ coalesce }) => (coalesce === null ? 'none' : `by ${coalesce.by.join(', ')}`),
+  coalesce: ({ coalesce }) => (coalesce === null ? 'none' : coalesceText(coalesce)),
   throttles: ({ throttles }) => throttles.join(', ') || 'none',
   needs: ({ needs }) => needs.replaceAll(',', ', ') || 'none',
   rate: ({ rate }) => (rate === null ? 'none' : `${rate.count}/${time(rate.ms)}`),
@@ -61,6 +61,10 @@ export const SETTINGS: Readonly<Record<string, SettingDisplay>> = Object.fromEnt
     { about, of: VALUES[name as keyof SettingsInput] },
   ]),
 );
+
+function coalesceText({ by, scheduled }: NonNullable<QueueSettings['coalesce']>): string {
+  return `by ${by.join(', ')}${scheduled === true ? ', scheduled jobs too' : ''}`;
+}
 
 function keysText({ keys }: QueueSettings): string {
   if (keys === null) return 'none';

@@ -2,13 +2,13 @@
  * `longhaul rq`: the command line of RQ, with its flags, output and exit codes. Every command calls RQ's HTTP interface
  * on the node of the data directory.
  *
- *     ok <value>      exit 0          fail <reason>      exit 1
+ *     ok <value>      exit 0          fail <reason>      exit 1, as for wrong usage
  */
 import { stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { formWithFile } from '../../../compat/rq/multipart.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { print } from '../../output/screen.ts';
+import { print, printNotice } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { homeOf, UsageError } from '../../table/command.ts';
 import { createHttpCaller, type HttpCaller } from '../../target/http-caller.ts';
@@ -25,11 +25,12 @@ const COMMANDS: Readonly<Record<string, RqCommand>> = {
   prepmesg: (flags, node) => newMessage(flags, node, 'prep'),
   single_que: (flags, node) => newMessage(flags, node, 'single_que'),
   attachmesg: attach,
-  commitmesg: async (flags, node) => printReply(await post(node, messagePath(flags), { _method: 'commit' })),
-  clone: async (flags, node) => printReply(await post(node, `${messagePath(flags)}/clone`, { x_format: 'json' })),
+  commitmesg: async (flags, node) =>
+    printReply(await post(node, messagePath(flags), { _method: 'commit', x_format: 'json' })),
+  clone,
   statusmesg: async (flags, node) => printField(flags, node, ({ status }) => status),
   state: async (flags, node) => printField(flags, node, ({ state }) => state),
-  statuscountmesg: async (flags, node) => printField(flags, node, ({ status, count }) => `${status} ${count}`),
+  statuscountmesg: async (flags, node) => printField(flags, node, ({ count }) => String(count)),
   attachstatusmesg: attachStatus,
   verify_rules: verifyRules,
   check: checkQueues,
@@ -38,13 +39,19 @@ export const RQ_COMMANDS: readonly string[] = Object.keys(COMMANDS);
 
 export async function rq({ argv: [name = '', ...argv] }: Args): Promise<number> {
   const command = COMMANDS[name];
-  if (command === undefined)
-    throw new UsageError(`usage: longhaul rq COMMAND [--KEY VALUE]…; COMMAND is one of ${RQ_COMMANDS.join(', ')}`);
+  if (command === undefined) {
+    printNotice(`usage: longhaul rq COMMAND [--KEY VALUE]…; COMMAND is one of ${RQ_COMMANDS.join(', ')}`);
+    return 1;
+  }
   const { home, ...flags } = parseFlags(argv);
   const node = createHttpCaller(`unix:${join(homeOf(home).root, 'node.sock')}`, undefined);
   try {
     return await command(flags, node);
   } catch (error) {
+    if (error instanceof UsageError && name !== 'check') {
+      printNotice(error.message);
+      return 1;
+    }
     if (!(error instanceof LonghaulError)) throw error;
     print(`fail ${error.message}`);
     return 1;
@@ -53,12 +60,12 @@ export async function rq({ argv: [name = '', ...argv] }: Args): Promise<number> 
   }
 }
 
-/** Parses `--key value` and `--key=value`; a key that another key follows gets the value `yes`. */
+/** Parses `--key value` and `--key=value`; a key that another key follows gets the value `yes`. Other words are ignored. */
 function parseFlags(argv: readonly string[]): Flags {
   const flags: Record<string, string> = {};
   for (let index = 0; index < argv.length; index += 1) {
     const [, key, inline] = /^--?([A-Za-z][\w-]*)(?:=([\s\S]*))?$/.exec(argv[index] ?? '') ?? [];
-    if (key === undefined) throw new UsageError(`unexpected argument ${argv[index]}: expected --KEY VALUE`);
+    if (key === undefined) continue;
     const next = argv[index + 1];
     const takesNext = inline === undefined && next !== undefined && !/^--[A-Za-z]/.test(next);
     flags[key.replaceAll('-', '_')] = inline ?? (takesNext ? next : 'yes');
@@ -75,32 +82,38 @@ async function newMessage(flags: Flags, node: HttpCaller, method: string): Promi
   const mesg = Object.fromEntries(
     MESSAGE_FLAGS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
   );
-  return printReply(
-    await post(node, `/q/${encodeURIComponent(queue)}/new_message`, { mesg: JSON.stringify(mesg), _method: method }),
-  );
+  const text = JSON.stringify({ ...mesg, _method: method });
+  return printReply(await post(node, `/q/${encodeURIComponent(queue)}/new_message`, { mesg: text }));
 }
 
 async function attach(flags: Flags, node: HttpCaller): Promise<number> {
-  const path = required(flags, 'pathname');
+  const path = resolve(required(flags, 'pathname'));
   const name = flags['name'] ?? basename(path);
-  if (!path.startsWith('/')) return fail('--pathname must be an absolute path');
-  if (!(await stat(path).catch(() => null))?.isFile()) return fail(`${path} is not a readable file`);
+  const found = await stat(path).catch(() => null);
+  if (found === null) return fail(`No such file ${path} to attach to message`);
+  if (found.isDirectory()) return fail(`Attachment currently cannot be a directory ${path}`);
+  if (!found.isFile()) return fail(`Attachment currently not of supported type: ${path}`);
   const { type, body } = formWithFile(path, name);
-  return printReply(
-    await replyOf(node, `${messagePath(flags)}/attach/new`, { headers: { 'content-type': type }, body }),
-  );
+  const address = `${messagePath(flags)}/attach/new`;
+  const [word = 'fail', ...rest] = await replyOf(node, address, { headers: { 'content-type': type }, body });
+  return printReply([word, ...rest, `for Message: ${flags['msg_id']} attachment`]);
+}
+
+async function clone(flags: Flags, node: HttpCaller): Promise<number> {
+  await message(flags, node);
+  return printReply(await post(node, `${messagePath(flags)}/clone`, { x_format: 'json' }));
 }
 
 interface RqMessage {
   readonly status: string;
   readonly state: string;
   readonly count: number;
-  readonly _attachments: Readonly<Record<string, { md5: string; size: number; path: string }>>;
+  readonly _attachments?: Readonly<Record<string, { md5: string; size: number; path: string }>>;
 }
 
 async function message(flags: Flags, node: HttpCaller): Promise<RqMessage> {
   const answer = await node.call('GET', `${messagePath(flags)}.json`, { expects: [200, 404] });
-  if (answer.status === 404) throw new LonghaulError('refused', `cannot find message ${flags['msg_id']}`);
+  if (answer.status === 404) throw new LonghaulError('refused', 'msg not found');
   return (await answer.json()) as RqMessage;
 }
 
@@ -109,7 +122,7 @@ async function printField(flags: Flags, node: HttpCaller, field: (found: RqMessa
 }
 
 async function attachStatus(flags: Flags, node: HttpCaller): Promise<number> {
-  const files = Object.entries((await message(flags, node))._attachments);
+  const files = Object.entries((await message(flags, node))._attachments ?? {});
   print(
     [`ok ${files.length}`, ...files.map(([name, { md5, size, path }]) => `${name} ${md5} ${size} ${path}`)].join('\n'),
   );
@@ -119,8 +132,8 @@ async function attachStatus(flags: Flags, node: HttpCaller): Promise<number> {
 /** Does the same as `longhaul router check`, with RQ's output. */
 async function verifyRules(flags: Flags): Promise<number> {
   const lines = ruleLines(readRules(required(flags, 'path')));
-  printReply(['ok', lines[0] ?? '']);
-  if (flags['verbose'] !== undefined) for (const line of lines.slice(1)) print(line);
+  print('ok');
+  if (flags['verbose'] !== undefined) for (const line of lines) print(line);
   return 0;
 }
 

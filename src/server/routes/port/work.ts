@@ -30,7 +30,7 @@ export const workRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/claim',
     about:
-      'Claims waiting jobs under a lease; the token is in `lease.token`. With `wait`, it waits for work up to that time (at most 60 s). A repeat with the same `requestId` returns the same jobs.',
+      'Claims waiting jobs under a lease; the token is in `lease.token`. With `wait`, it waits for work up to that time (at most 60 s). A repeat with one of the last two `requestId`s of the worker returns the same jobs.',
     role: 'operate',
     audit: false,
     body: claimInput,

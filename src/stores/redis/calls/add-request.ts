@@ -1,4 +1,4 @@
-/** Writes what the script `add` is asked. Jobs that are alike but for id and data follow one another under one head. */
+/** Encodes adds. Consecutive jobs that differ only in id and data share one head. */
 
 import type { UniqueKey } from '../../../core/job/job.ts';
 import type { NewJob } from '../../../core/ports/job-store.ts';
@@ -6,7 +6,7 @@ import type { Webhook } from '../../../core/webhooks/webhook.ts';
 import { DEFAULT_PROGRESS_STEP } from '../../../core/webhooks/webhook.ts';
 import { checksum } from '../encoding/job-record.ts';
 import { escapeText, FIELD, INLINE_LIMIT, PART } from '../encoding/layout.ts';
-import { listValue, textWord, word } from '../encoding/request-encoding.ts';
+import { field, listValue, textField } from '../encoding/request-encoding.ts';
 
 interface Run {
   readonly head: string;
@@ -16,7 +16,7 @@ interface Run {
 
 export function addArguments(jobs: readonly NewJob[]): string[] {
   const runs: Run[] = [];
-  // One that another of them waits for is changed by it, so the script must know it whole.
+  // A job that another of them depends on is changed by it, so the script must read it whole.
   const children = jobs.filter(({ dependsOn }) => dependsOn !== undefined);
   const awaited = new Set(children.flatMap(({ dependsOn }) => dependsOn ?? []));
   for (const job of jobs) {
@@ -54,32 +54,32 @@ function isPlain(job: NewJob): boolean {
 export function birthFields(job: NewJob): string {
   const { policy, tags, unique } = job;
   return (
-    textWord('name', job.name) +
-    word('priority', job.priority) +
-    word('runAt', job.runAt) +
-    word('delayMs', job.delayMs || undefined) +
-    word('draft', job.draft === true ? 'yes' : undefined) +
-    word('tags', tags === undefined || tags.length === 0 ? undefined : listValue(tags)) +
-    word('unique', unique === undefined ? undefined : uniqueValue(unique)) +
-    word('onTaken', job.onTaken === undefined ? undefined : `${job.onTaken.kind} ${job.onTaken.maxWaitMs ?? '-'}`) +
-    textWord('policy', policy === undefined ? undefined : JSON.stringify(policy)) +
-    word('retries', policy?.retries) +
-    word('maxResends', policy?.maxResends) +
-    word('onDependencyFailed', policy?.onDependencyFailed) +
-    word('dependsOn', job.dependsOn?.join(' ')) +
-    word('throttles', policy?.throttles === undefined ? undefined : listValue(policy.throttles)) +
-    textWord('key', policy?.key) +
-    word('hooks', hooksValue(policy?.hooks)) +
-    word('needs', policy?.needs)
+    textField('name', job.name) +
+    field('priority', job.priority) +
+    field('runAt', job.runAt) +
+    field('delayMs', job.delayMs || undefined) +
+    field('draft', job.draft === true ? 'yes' : undefined) +
+    field('tags', tags === undefined || tags.length === 0 ? undefined : listValue(tags)) +
+    field('unique', unique === undefined ? undefined : uniqueValue(unique)) +
+    field('onTaken', job.onTaken === undefined ? undefined : `${job.onTaken.kind} ${job.onTaken.maxWaitMs ?? '-'}`) +
+    textField('policy', policy === undefined ? undefined : JSON.stringify(policy)) +
+    field('retries', policy?.retries) +
+    field('maxResends', policy?.maxResends) +
+    field('onDependencyFailed', policy?.onDependencyFailed) +
+    field('dependsOn', job.dependsOn?.join(' ')) +
+    field('throttles', policy?.throttles === undefined ? undefined : listValue(policy.throttles)) +
+    textField('key', policy?.key) +
+    field('hooks', hooksValue(policy?.hooks)) +
+    field('needs', policy?.needs)
   );
 }
 
 /** Nothing in it needs to be escaped: an address is checked for that. */
-const hookWords = ({ on, every = DEFAULT_PROGRESS_STEP, secret, format, url }: Webhook): string =>
+const webhookText = ({ on, every = DEFAULT_PROGRESS_STEP, secret, format, url }: Webhook): string =>
   `${on.join(',')} ${every} ${secret ?? '-'} ${format ?? '-'} ${url}`;
 
 const hooksValue = (hooks: readonly Webhook[] = []): string | undefined =>
-  hooks.length === 0 ? undefined : hooks.map(hookWords).join(PART);
+  hooks.length === 0 ? undefined : hooks.map(webhookText).join(PART);
 
 const uniqueValue = ({ scope, until, periodMs, key }: UniqueKey): string =>
   `${scope} ${until} ${periodMs} ${escapeText(key)}`;

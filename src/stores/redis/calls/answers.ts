@@ -1,4 +1,4 @@
-/** Reads the short answers of the scripts: states, refusals, counts and workers. */
+/** Decodes the short answers of scripts: states, refusals, counts and workers. */
 
 import type { JobState } from '../../../core/job/job.ts';
 import { type DependencyProblem, refuseDependency, refuseDependents } from '../../../core/lifecycle/dependencies.ts';
@@ -18,10 +18,10 @@ import { type GuardedCall, type RefusalCode, type Refused, refuse, refuseState }
 import { FIELD, PART, unescapeText } from '../encoding/layout.ts';
 import type { ScriptAnswer } from './script-runner.ts';
 
-/** A refusal is its code after `!`, then who or what stands in the way. */
-export function refusalIn(word: string, subject: string): Refused | undefined {
-  if (!word.startsWith('!')) return undefined;
-  const [code = '', ...rest] = word.slice(1).split(' ');
+/** A refusal is `!` and its code, then what prevents the call. */
+export function refusalIn(text: string, subject: string): Refused | undefined {
+  if (!text.startsWith('!')) return undefined;
+  const [code = '', ...rest] = text.slice(1).split(' ');
   const other = rest.join(' ');
   if (code === 'bad-dependency') return dependencyRefusal(subject.replace(/^job /, ''), rest);
   if (code === 'has-dependents') return refuseDependents(subject.replace(/^job /, ''), Number(other));
@@ -31,7 +31,7 @@ export function refusalIn(word: string, subject: string): Refused | undefined {
   return refuse(code as RefusalCode, subject, other === '' ? undefined : other);
 }
 
-/** The state that does not allow the call, and the call. */
+/** The state, and the call that it does not allow. */
 function stateRefusal(id: string, [state = '', call = '']: readonly string[]): Refused {
   return refuseState({ id, state }, call as GuardedCall);
 }
@@ -44,32 +44,32 @@ function dependencyRefusal(id: string, [problem = '', count = '', ...ids]: reado
 export const linesOf = (answer: ScriptAnswer, separator: string): string[] =>
   typeof answer === 'string' && answer !== '' ? answer.split(separator) : [];
 
-/** One answer for each job that was asked about, in their order. */
+/** Returns one answer for each job of a call, in their order. */
 export function readEach<T extends { readonly id: string }, R>(
   asked: readonly T[],
   answer: ScriptAnswer,
-  read: (word: string, asked: T) => R,
+  read: (text: string, asked: T) => R,
 ): R[] {
-  const words = linesOf(answer, FIELD);
-  return asked.map((each, index) => read(words[index] ?? '', each));
+  const texts = linesOf(answer, FIELD);
+  return asked.map((each, index) => read(texts[index] ?? '', each));
 }
 
-export function readTarget(word: string, { id }: { readonly id: string }): TargetResult {
-  return refusalIn(word, `job ${id}`) ?? { ok: true, state: word as JobState };
+export function readTarget(text: string, { id }: { readonly id: string }): TargetResult {
+  return refusalIn(text, `job ${id}`) ?? { ok: true, state: text as JobState };
 }
 
-export function readCancel(word: string, { id }: { readonly id: string }): CancelResult {
-  return refusalIn(word, `job ${id}`) ?? { ok: true, outcome: word as 'cancelled' | 'asked' };
+export function readCancel(text: string, { id }: { readonly id: string }): CancelResult {
+  return refusalIn(text, `job ${id}`) ?? { ok: true, outcome: text as 'cancelled' | 'asked' };
 }
 
-export function readBeat(word: string, { id }: { readonly id: string }): HeartbeatResult {
-  const refused = refusalIn(word, `job ${id}`);
+export function readHeartbeat(text: string, { id }: { readonly id: string }): HeartbeatResult {
+  const refused = refusalIn(text, `job ${id}`);
   if (refused !== undefined) return refused;
-  const [cancelAsked, pauseAsked] = [word.includes('c'), word.includes('p')];
-  return { ok: true, until: Number.parseFloat(word), cancelAsked, pauseAsked };
+  const [cancelAsked, pauseAsked] = [text.includes('c'), text.includes('p')];
+  return { ok: true, until: Number.parseFloat(text), cancelAsked, pauseAsked };
 }
 
-/** The script names only what was not simply added. */
+/** The script answers only for jobs that were not simply added. */
 export function readAdded(jobs: readonly NewJob[], answer: ScriptAnswer): AddResult[] {
   const results = jobs.map(
     ({ id, queue, draft }): AddResult => ({
@@ -133,8 +133,8 @@ export function readWorkers(answer: ScriptAnswer): WorkerRecord[] {
 }
 
 export function readEnd(answer: ScriptAnswer, id: string): EndWorkerResult {
-  const word = String(answer);
-  return refusalIn(word, `worker ${id}`) ?? { ok: true, returned: Number(word) };
+  const text = String(answer);
+  return refusalIn(text, `worker ${id}`) ?? { ok: true, returned: Number(text) };
 }
 
 export function readMaintenance(answer: ScriptAnswer): MaintenanceResult {

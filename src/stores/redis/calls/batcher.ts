@@ -1,14 +1,14 @@
 /**
- * Gathers calls that come at the same time into one: while one batch is under way, further items wait for the next.
+ * Batches calls that are made at the same time: while batches are in flight, further items wait for the next one.
  *
- * Invariant: items are sent in the order in which they came, and each caller gets the answers to its own.
- * Invariant: at most `batches` are under way, each of at most `size` items.
+ * Invariant: items are sent in the order of their calls, and each caller gets the answers to its own items.
+ * Invariant: at most `batches` are in flight, each of at most `size` items.
  */
 
 export interface BatchLimits {
   readonly size: number;
   readonly batches: number;
-  /** From so many waiting items on, a batch takes half of them, so that one side works while the other does. */
+  /** From this many waiting items on, a batch takes half of them: the server works on one half while the other is written. */
   readonly halvesFrom?: number;
 }
 
@@ -18,17 +18,34 @@ interface Waiting<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-export interface Batch<Item, Answer> {
+/** Items that are sent together, and their callers. The sender must answer or reject it. */
+export class Batch<Item, Answer> {
   readonly items: readonly Item[];
-  answer(answers: readonly Answer[]): void;
-  reject(error: unknown): void;
+  readonly #callers: readonly Waiting<Item, Answer>[];
+
+  constructor(callers: readonly Waiting<Item, Answer>[]) {
+    this.#callers = callers;
+    this.items = callers.length === 1 ? (callers[0]?.items ?? []) : callers.flatMap(({ items }) => items);
+  }
+
+  answer(answers: readonly Answer[]): void {
+    let from = 0;
+    for (const { items, resolve } of this.#callers) {
+      resolve(answers.slice(from, from + items.length));
+      from += items.length;
+    }
+  }
+
+  reject(error: unknown): void {
+    for (const { reject } of this.#callers) reject(error);
+  }
 }
 
 export class Batcher<Item, Answer> {
   readonly #send: (items: readonly Item[]) => Promise<readonly Answer[]>;
   readonly #limits: BatchLimits;
   #waiting: Waiting<Item, Answer>[] = [];
-  #underWay = 0;
+  #inFlight = 0;
   #isScheduled = false;
 
   constructor(send: (items: readonly Item[]) => Promise<readonly Answer[]>, limits: BatchLimits) {
@@ -36,21 +53,15 @@ export class Batcher<Item, Answer> {
     this.#limits = limits;
   }
 
-  async submit(items: readonly Item[]): Promise<readonly Answer[]> {
-    const slices = slicesOf(items, this.#limits.size);
-    if (slices.length < 2) return this.#enqueue(items);
-    return (await Promise.all(slices.map((slice) => this.#enqueue(slice)))).flat();
+  submit(items: readonly Item[]): Promise<readonly Answer[]> {
+    if (items.length <= this.#limits.size) return this.#enqueue(items);
+    const slices = slicesOf(items, this.#limits.size).map((slice) => this.#enqueue(slice));
+    return Promise.all(slices).then((answers) => answers.flat());
   }
 
-  /** What waits to be sent, for a call that takes it along. Whoever takes it must answer or reject it. */
+  /** Returns the items that wait, for a call that takes them with it. */
   takeWaiting(): Batch<Item, Answer> | null {
-    if (this.#waiting.length === 0) return null;
-    const callers = this.#takeBatch(this.#limits.size);
-    return {
-      items: itemsOf(callers),
-      answer: (answers) => handOut(callers, answers),
-      reject: (error) => rejectAll(callers, error),
-    };
+    return this.#waiting.length === 0 ? null : this.#takeBatch(this.#limits.size);
   }
 
   #enqueue(items: readonly Item[]): Promise<readonly Answer[]> {
@@ -61,43 +72,40 @@ export class Batcher<Item, Answer> {
   }
 
   /**
-   * After the present task, so that all calls of one task travel together. The second half waits until the first one
+   * Sends after the present task, so that all calls of one task share a batch. The second half waits until the first one
    * is written, which happens at the end of a turn of the event loop.
    */
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay >= this.#limits.batches || this.#waiting.length === 0) return;
+    if (this.#isScheduled || this.#inFlight >= this.#limits.batches || this.#waiting.length === 0) return;
     this.#isScheduled = true;
-    const send = (): void => {
-      this.#isScheduled = false;
-      void this.#sendNext();
-    };
-    if (this.#underWay > 0 && this.#limits.halvesFrom !== undefined) setImmediate(send);
-    else queueMicrotask(send);
+    if (this.#inFlight > 0 && this.#limits.halvesFrom !== undefined) setImmediate(this.#sendNext);
+    else queueMicrotask(this.#sendNext);
   }
 
-  async #sendNext(): Promise<void> {
+  readonly #sendNext = (): void => {
+    this.#isScheduled = false;
     if (this.#waiting.length === 0) return;
-    const callers = this.#takeBatch(this.#sizeOfNext());
-    this.#underWay += 1;
+    const { size, halvesFrom = Number.POSITIVE_INFINITY } = this.#limits;
+    const isWhole = this.#inFlight > 0 || this.#waiting.length < halvesFrom;
+    const batch = this.#takeBatch(isWhole ? size : Math.min(size, Math.ceil(this.#waiting.length / 2)));
+    void this.#deliver(batch);
+  };
+
+  async #deliver(batch: Batch<Item, Answer>): Promise<void> {
+    this.#inFlight += 1;
     try {
-      const answer = this.#send(itemsOf(callers));
+      const answers = this.#send(batch.items);
       this.#schedule();
-      handOut(callers, await answer);
+      batch.answer(await answers);
     } catch (error) {
-      rejectAll(callers, error);
+      batch.reject(error);
     } finally {
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
       this.#schedule();
     }
   }
 
-  #sizeOfNext(): number {
-    const { size, halvesFrom = Number.POSITIVE_INFINITY } = this.#limits;
-    if (this.#underWay > 0 || this.#waiting.length < halvesFrom) return size;
-    return Math.min(size, Math.ceil(this.#waiting.length / 2));
-  }
-
-  #takeBatch(size: number): Waiting<Item, Answer>[] {
+  #takeBatch(size: number): Batch<Item, Answer> {
     let count = 0;
     let callers = 0;
     for (const { items } of this.#waiting) {
@@ -105,23 +113,7 @@ export class Batcher<Item, Answer> {
       count += items.length;
       callers += 1;
     }
-    return this.#waiting.splice(0, callers);
-  }
-}
-
-function itemsOf<Item, Answer>(callers: readonly Waiting<Item, Answer>[]): readonly Item[] {
-  return callers.length === 1 ? (callers[0]?.items ?? []) : callers.flatMap(({ items }) => items);
-}
-
-function rejectAll<Item, Answer>(callers: readonly Waiting<Item, Answer>[], error: unknown): void {
-  for (const { reject } of callers) reject(error);
-}
-
-function handOut<Item, Answer>(callers: readonly Waiting<Item, Answer>[], answers: readonly Answer[]): void {
-  let from = 0;
-  for (const { items, resolve } of callers) {
-    resolve(answers.slice(from, from + items.length));
-    from += items.length;
+    return new Batch(this.#waiting.splice(0, callers));
   }
 }
 

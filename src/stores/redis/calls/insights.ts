@@ -1,4 +1,4 @@
-/** The questions of insight, each to the script that answers it. None of them writes. */
+/** The queries of `insight`, each with the script that answers it. None of them writes. */
 import type {
   InsightKind,
   InsightQuery,
@@ -11,34 +11,37 @@ import { dayNumber } from '../../../core/statistics/statistics.ts';
 import { SPAN_LETTERS } from '../encoding/layout.ts';
 import { readEnds, readFailures, readPrunable, readStorage, readTags } from './read-groups.ts';
 import { KIND_LETTERS, readSeries, readStatistics } from './read-statistics.ts';
-import { readBrake, readThrottles } from './read-throttles.ts';
-import { type Ask, listOf } from './script-runner.ts';
+import { readThrottles, readWaitReason } from './read-throttles.ts';
+import { listOf, type Operation, type ScriptRunner } from './script-runner.ts';
 
-type Answerer<Kind extends InsightKind> = (
-  ask: Ask,
-  question: InsightQueryOf<Kind>,
-) => Promise<Insights[Kind]['result']>;
+type Reader<Kind extends InsightKind> = Operation<InsightQueryOf<Kind>, Insights[Kind]['result']>;
 
-const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
-  failures: async (ask, { queue, past = false }) =>
-    readFailures(await ask('failures', queue === undefined ? [] : [queue]), past),
-  prunable: async (ask, { queue }) => readPrunable(await ask('prunable', queue === undefined ? [] : [queue])),
-  ended: async (ask, { queue, state, from, limit }) =>
-    readEnds(await ask('ended', [queue, state, String(from), String(limit)])),
-  storage: async (ask, { queue }) => readStorage(await ask('storage', queue === undefined ? [] : [queue])),
-  tags: async (ask, { limit }) => readTags(await ask('tags', [])).slice(0, limit),
-  statistics: async (ask, { queue, from, to, by = 'queue' }) => {
-    const days = [from === undefined ? 0 : dayNumber(from), to === undefined ? '' : dayNumber(to)];
-    return readStatistics(await ask('statistics', [KIND_LETTERS[by], ...days.map(String), ...(queue ? [queue] : [])]));
+const READERS: { readonly [Kind in InsightKind]: Reader<Kind> } = {
+  failures: async (scripts, { queue, past = false }, now) =>
+    readFailures(await scripts.run('failures', optional(queue), now), past),
+  prunable: async (scripts, { queue }, now) => readPrunable(await scripts.run('prunable', optional(queue), now)),
+  ended: async (scripts, { queue, state, from, limit }, now) =>
+    readEnds(await scripts.run('ended', [queue, state, String(from), String(limit)], now)),
+  storage: async (scripts, { queue }, now) => readStorage(await scripts.run('storage', optional(queue), now)),
+  tags: async (scripts, { limit }, now) => readTags(await scripts.run('tags', [], now)).slice(0, limit),
+  statistics: async (scripts, { queue, from, to, by = 'queue' }, now) => {
+    const days = [from === undefined ? 0 : dayNumber(from), to === undefined ? '' : dayNumber(to)].map(String);
+    return readStatistics(await scripts.run('statistics', [KIND_LETTERS[by], ...days, ...optional(queue)], now));
   },
-  series: async (ask, question) => {
-    const { queue, span, from = 0 } = question;
-    return readSeries(await ask('series', [SPAN_LETTERS[span], String(from), ...(queue ? [queue] : [])]), question);
+  series: async (scripts, query, now) => {
+    const args = [SPAN_LETTERS[query.span], String(query.from ?? 0), ...optional(query.queue)];
+    return readSeries(await scripts.run('series', args, now), query);
   },
-  throttles: async (ask) => readThrottles(await ask('throttles', [String(MAX_HOLDERS)])),
-  brakes: async (ask, { ids }) => listOf(await ask('wait-reasons', ids)).map(readBrake),
+  throttles: async (scripts, _query, now) => readThrottles(await scripts.run('throttles', [String(MAX_HOLDERS)], now)),
+  brakes: async (scripts, { ids }, now) => listOf(await scripts.run('wait-reasons', ids, now)).map(readWaitReason),
 };
 
-export function insight(ask: Ask, question: InsightQuery): Promise<InsightResultOf<InsightQuery>> {
-  return (ANSWERERS[question.kind] as Answerer<InsightKind>)(ask, question);
+const optional = (queue: string | undefined): readonly string[] => (queue === undefined ? [] : [queue]);
+
+export function insight(
+  scripts: ScriptRunner,
+  query: InsightQuery,
+  now?: number,
+): Promise<InsightResultOf<InsightQuery>> {
+  return (READERS[query.kind] as Reader<InsightKind>)(scripts, query, now);
 }

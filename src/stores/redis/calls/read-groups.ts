@@ -1,4 +1,4 @@
-/** Reads what the scripts answer of failure groups, tags, what is kept and what retention would take. */
+/** Decodes answers about failure groups, tags, storage and what retention would delete. */
 
 import type { Prunable } from '../../../core/lifecycle/prunable.ts';
 import { hasSurplus, surplusOf } from '../../../core/lifecycle/prunable.ts';
@@ -60,13 +60,13 @@ export function readPrunable(answer: ScriptAnswer): Prunable[] {
   return all.filter(hasSurplus);
 }
 
-const numbersIn = (words: string): readonly number[] => linesOf(words, ' ').map(Number);
-const limitIn = (word: string): number | null => (word === '' ? null : Number(word));
+const numbersIn = (text: string): readonly number[] => linesOf(text, ' ').map(Number);
+const limitIn = (text: string): number | null => (text === '' ? null : Number(text));
 
 export function readStorage(answer: ScriptAnswer): QueueStorage[] {
   return linesOf(answer, PART).map((line) => {
-    const [queue = '', ...words] = line.split(FIELD);
-    const [done = 0, failed = 0, cancelled = 0, ...rest] = words.map(Number);
+    const [queue = '', ...figures] = line.split(FIELD);
+    const [done = 0, failed = 0, cancelled = 0, ...rest] = figures.map(Number);
     const [doneBytes = 0, failedBytes = 0, cancelledBytes = 0, results = 0, resultBytes = 0] = rest;
     const sums = { done: doneBytes, failed: failedBytes, cancelled: cancelledBytes, results, resultBytes };
     return storageOf(queue, { done, failed, cancelled }, sums);

@@ -1,18 +1,18 @@
-/** The keys of another system in a Redis, to be read and never written: only commands that look are sent. */
+/** Reads the keys of another system in a Redis server. It sends only commands that change nothing. */
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { loadLibrary, type Wire, wiresOf } from '../client/client-library.ts';
+import { type Client, clientsOf, loadLibrary } from '../client/client-library.ts';
 import { settingsOf } from '../client/options.ts';
 import { toProblem } from '../client/problem.ts';
 
 export interface KeyReader {
   hash(key: string): Promise<Readonly<Record<string, string>>>;
   list(key: string): Promise<readonly string[]>;
-  /** A list of what is no text. */
+  /** A list of values that are not text. */
   bytes(key: string): Promise<readonly Uint8Array[]>;
   set(key: string): Promise<readonly string[]>;
   /** Members with their scores. */
   sorted(key: string): Promise<readonly (readonly [string, number])[]>;
-  /** All keys that begin so, by name. */
+  /** All keys with this prefix, sorted. */
   keys(prefix: string): Promise<readonly string[]>;
   close(): void;
 }
@@ -23,36 +23,36 @@ export async function openKeyReader(url: string): Promise<KeyReader> {
   const [place] = settings.address.places;
   if (place === undefined) throw new LonghaulError('bad-input', 'the address names no server');
   try {
-    return readerOver(await wiresOf(library, settings)(place, settings.address));
+    return readerOver(await clientsOf(library, settings)(place, settings.address));
   } catch (error) {
     throw toProblem(error, library, 'opening');
   }
 }
 
-/** Over the bare wire: a store would look whether it may write, and that is none of ours. */
-function readerOver(wire: Wire): KeyReader {
-  const ask = (...words: readonly string[]): Promise<unknown> => wire.send(words);
-  const texts = async (...words: readonly string[]) => textsOf(await ask(...words));
+/** Over a client alone: opening a store would check whether it can write there. */
+function readerOver(client: Client): KeyReader {
+  const send = (...command: readonly string[]): Promise<unknown> => client.send(command);
+  const texts = async (...command: readonly string[]) => textsOf(await send(...command));
   return {
     hash: async (key) => Object.fromEntries(pairsOf(await texts('HGETALL', key))),
     list: (key) => texts('LRANGE', key, '0', '-1'),
-    bytes: async (key) => (await wire.sendForBytes(['LRANGE', key, '0', '-1'])) as readonly Uint8Array[],
+    bytes: async (key) => (await client.sendForBytes(['LRANGE', key, '0', '-1'])) as readonly Uint8Array[],
     set: async (key) => [...(await texts('SMEMBERS', key))].sort(),
     sorted: async (key) =>
       pairsOf(await texts('ZRANGE', key, '0', '-1', 'WITHSCORES')).map(([member, score]) => [member, Number(score)]),
-    keys: (prefix) => scan(ask, prefix),
-    close: () => wire.destroy(),
+    keys: (prefix) => scan(send, prefix),
+    close: () => client.destroy(),
   };
 }
 
 async function scan(
-  ask: (...words: readonly string[]) => Promise<unknown>,
+  send: (...command: readonly string[]) => Promise<unknown>,
   prefix: string,
 ): Promise<readonly string[]> {
   const found = new Set<string>();
   let cursor = '0';
   do {
-    const [next, keys] = (await ask(
+    const [next, keys] = (await send(
       'SCAN',
       cursor,
       'MATCH',
@@ -66,7 +66,7 @@ async function scan(
   return [...found].sort();
 }
 
-/** A hash comes as a list of names and values, or by name, as the protocol has it. */
+/** A hash is a list of names and values, or a map, by version of the protocol. */
 function textsOf(answer: unknown): readonly string[] {
   if (Array.isArray(answer)) return answer.flat().map(String);
   if (answer instanceof Map) return [...answer].flat().map(String);

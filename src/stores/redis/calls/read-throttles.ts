@@ -1,4 +1,4 @@
-/** Reads what the scripts say of throttles. */
+/** Reads the answers about throttles and wait reasons. */
 
 import { byText } from '../../../core/input/text-order.ts';
 import type { WaitReason } from '../../../core/limits/throttle.ts';
@@ -21,8 +21,8 @@ export function readThrottles(answer: ScriptAnswer): ThrottleUse[] {
   return uses.sort((a, b) => byText(a.address, b.address));
 }
 
-export function readBrake(words: string): WaitReason | null {
-  const [by = '', held = '', max = '', address = ''] = words.split(FIELD);
+export function readWaitReason(text: string): WaitReason | null {
+  const [by = '', held = '', max = '', address = ''] = text.split(FIELD);
   if (by === 'needs') return { by, needs: held };
   if (by === 'rate') return { by, until: Number(held) };
   if (by === 'queue') return { by, held: Number(held), max: Number(max) };

@@ -1,4 +1,4 @@
-/** Writes what the scripts are asked about a list of jobs: for each its id and its words (words.ts). */
+/** Encodes calls about a list of jobs: for each its id and its fields (request-encoding.ts). */
 import type {
   Cancel,
   Heartbeat,
@@ -8,114 +8,115 @@ import type {
   Requeue,
   Settlement,
 } from '../../../core/ports/job-store.ts';
-import { listValue, textWord, Words, word } from '../encoding/request-encoding.ts';
+import { field, listValue, RequestFields, textField } from '../encoding/request-encoding.ts';
 
 export function idArguments(ids: readonly string[]): string[] {
   return ids.flatMap((id) => [id, '']);
 }
 
-export function heartbeatArguments(beats: readonly Heartbeat[]): string[] {
+export function heartbeatArguments(heartbeats: readonly Heartbeat[]): string[] {
   const args: string[] = [];
-  for (const { id, token, leaseMs, started, progress, checkpoint, data } of beats) {
-    const words =
-      word('token', token) +
-      word('leaseMs', leaseMs) +
-      word('started', started === undefined ? undefined : (started.pid ?? '-')) +
-      word('percent', progress === undefined ? undefined : (progress.percent ?? '-')) +
-      textWord('text', progress?.text ?? undefined);
-    new Words(words).text('v', 'checkpoint', checkpoint).text('d', 'data', data).addTo(args, id);
+  for (const { id, token, leaseMs, started, progress, checkpoint, data } of heartbeats) {
+    const fields =
+      field('token', token) +
+      field('leaseMs', leaseMs) +
+      field('started', started === undefined ? undefined : (started.pid ?? '-')) +
+      field('percent', progress === undefined ? undefined : (progress.percent ?? '-')) +
+      textField('text', progress?.text ?? undefined);
+    new RequestFields(fields).text('v', 'checkpoint', checkpoint).text('d', 'data', data).addTo(args, id);
   }
   return args;
 }
 
 export function settleArguments(settlements: readonly Settlement[]): string[] {
   const args: string[] = [];
-  for (const settlement of settlements) settleWords(settlement).addTo(args, settlement.id);
+  for (const settlement of settlements) settleFields(settlement).addTo(args, settlement.id);
   return args;
 }
 
-function settleWords(said: Settlement): Words {
-  const words = said.kind + word('token', said.token);
-  switch (said.kind) {
+function settleFields(settlement: Settlement): RequestFields {
+  const fields = settlement.kind + field('token', settlement.token);
+  switch (settlement.kind) {
     case 'complete': {
-      const to = said.next;
-      const next = word('next', to?.queue) + word('delayMs', to?.delayMs) + word('dependsOn', to?.dependsOn?.join(' '));
-      return new Words(words + next).text('r', 'result', said.result).text('d', 'data', said.data);
+      const to = settlement.next;
+      const next =
+        field('next', to?.queue) + field('delayMs', to?.delayMs) + field('dependsOn', to?.dependsOn?.join(' '));
+      return new RequestFields(fields + next).text('r', 'result', settlement.result).text('d', 'data', settlement.data);
     }
     case 'fail':
     case 'retry': {
-      const { group, message, detail } = said.failure;
-      const isFinal = said.kind === 'fail' && said.final === true;
+      const { group, message, detail } = settlement.failure;
+      const isFinal = settlement.kind === 'fail' && settlement.final === true;
       const failure =
-        textWord('group', group) + textWord('message', message) + word('final', isFinal ? 'yes' : undefined);
-      return new Words(words + failure + word('delayMs', said.delayMs)).text('t', 'detail', detail);
+        textField('group', group) + textField('message', message) + field('final', isFinal ? 'yes' : undefined);
+      return new RequestFields(fields + failure + field('delayMs', settlement.delayMs)).text('t', 'detail', detail);
     }
     case 'resend':
-      return new Words(words + word('delayMs', said.delayMs) + textWord('reason', said.reason));
+      return new RequestFields(fields + field('delayMs', settlement.delayMs) + textField('reason', settlement.reason));
     case 'release':
     case 'crash':
-      return new Words(words + textWord('reason', said.reason));
+      return new RequestFields(fields + textField('reason', settlement.reason));
     case 'forward':
-      return new Words(words + textWord('address', said.address));
+      return new RequestFields(fields + textField('address', settlement.address));
   }
 }
 
 export function cancelArguments(targets: readonly Cancel[]): string[] {
   return targets.flatMap(({ id, attempt, dependents }) => [
     id,
-    word('attempt', attempt) + word('dependents', dependents),
+    field('attempt', attempt) + field('dependents', dependents),
   ]);
 }
 
 export function requeueArguments(requeues: readonly Requeue[]): string[] {
   return requeues.flatMap(({ id, attempt, queue, delayMs, steal }) => [
     id,
-    word('attempt', attempt) + word('queue', queue) + word('delayMs', delayMs) + stealWord(steal),
+    field('attempt', attempt) + field('queue', queue) + field('delayMs', delayMs) + stealField(steal),
   ]);
 }
 
 export function moveArguments(moves: readonly Move[]): string[] {
   return moves.flatMap(({ id, attempt, queue, steal }) => [
     id,
-    word('attempt', attempt) + word('queue', queue) + stealWord(steal),
+    field('attempt', attempt) + field('queue', queue) + stealField(steal),
   ]);
 }
 
-const stealWord = (steal: boolean | undefined): string => word('steal', steal === true ? 'yes' : undefined);
+const stealField = (steal: boolean | undefined): string => field('steal', steal === true ? 'yes' : undefined);
 
 export function changeArguments(changes: readonly JobChanges[]): string[] {
   const args: string[] = [];
   for (const { id, attempt, priority, tags, runAt, name, data, pause, note, dependsOn } of changes) {
-    const words =
-      word('attempt', attempt) +
-      word('priority', priority) +
-      word('tags', tags === undefined || tags.length === 0 ? undefined : listValue(tags)) +
-      word('untag', tags?.length === 0 ? 'yes' : undefined) +
-      word('runAt', runAt) +
-      textWord('name', name) +
-      textWord('note', note) +
-      word('waitFor', dependsOn && (dependsOn.add ?? []).join(' ')) +
-      word('partFrom', dependsOn?.remove?.join(' ')) +
-      word('pause', pause === undefined ? undefined : pause ? 'yes' : 'no');
-    new Words(words).text('d', 'data', data).addTo(args, id);
+    const fields =
+      field('attempt', attempt) +
+      field('priority', priority) +
+      field('tags', tags === undefined || tags.length === 0 ? undefined : listValue(tags)) +
+      field('untag', tags?.length === 0 ? 'yes' : undefined) +
+      field('runAt', runAt) +
+      textField('name', name) +
+      textField('note', note) +
+      field('waitFor', dependsOn && (dependsOn.add ?? []).join(' ')) +
+      field('partFrom', dependsOn?.remove?.join(' ')) +
+      field('pause', pause === undefined ? undefined : pause ? 'yes' : 'no');
+    new RequestFields(fields).text('d', 'data', data).addTo(args, id);
   }
   return args;
 }
 
-export function queryWords(query: JobQuery): string {
+export function queryText(query: JobQuery): string {
   return (
-    word('queue', query.queue) +
-    word('state', query.state) +
-    word('label', query.label) +
-    textWord('tag', query.tag) +
-    textWord('name', query.name) +
-    textWord('worker', query.worker) +
-    word('parent', query.parent) +
-    word('child', query.child) +
-    textWord('group', query.group) +
-    word('since', query.since) +
-    word('before', query.before) +
-    word('after', query.after) +
-    word('limit', query.limit)
+    field('queue', query.queue) +
+    field('state', query.state) +
+    field('label', query.label) +
+    textField('tag', query.tag) +
+    textField('name', query.name) +
+    textField('worker', query.worker) +
+    field('parent', query.parent) +
+    field('child', query.child) +
+    textField('group', query.group) +
+    field('since', query.since) +
+    field('before', query.before) +
+    field('after', query.after) +
+    field('limit', query.limit)
   );
 }

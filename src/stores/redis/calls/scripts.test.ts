@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
+import { HISTORY_EVENTS } from '../../../core/job/history.ts';
+import { REFUSAL_CODES } from '../../../core/ports/refusal.ts';
 import { luaPaths, luaText, Modules, moduleText, namedModules, variableOf } from './lua-files.ts';
-import { CHANGING_SCRIPTS, READ_SCRIPTS, scriptText } from './scripts.ts';
+import { CHANGING_SCRIPTS, READ_SCRIPTS, type ScriptName, scriptText } from './scripts.ts';
 
 const names = [...CHANGING_SCRIPTS, ...READ_SCRIPTS];
 const CHANGING = /call\('(HSET|HDEL|HINCRBY|ZADD|ZREM|RPUSH|LPUSH|LPOP|LTRIM|LREM|SADD|SREM|SET|DEL|UNLINK|EXPIRE)'/;
@@ -48,11 +50,16 @@ function usedIn(text: string): readonly string[] {
   return [
     ...found,
     ...(/(?<![\w.:])(?:text|number|orNil)\(/.test(code) ? ['values'] : []),
-    ...(/(?<![\w.:])aggregates\(\)/.test(code) ? ['aggregates'] : []),
+    ...['aggregates', 'aggregate-log'].filter((name) => code.includes(`${variableOf(name)}()`)),
   ];
 }
 
-const checked = luaPaths().filter((path) => !/^lib\/(?:statistics|statistics-log|aggregates|values)\.lua$/.test(path));
+const checked = luaPaths().filter(
+  (path) =>
+    !/^lib\/(?:statistics|statistics-log|aggregates|aggregate-log|histogram|values)\.lua$/.test(
+      path,
+    ),
+);
 
 test.each(checked)('%s names the modules that it uses, and no others', (path) => {
   const text = luaText(path);
@@ -71,4 +78,53 @@ test('A module is joined once, after those that it uses.', () => {
   expect(used.indexOf('clock')).toBeGreaterThan(used.indexOf('context'));
   expect([...modules.onDemand]).toContain('outbox');
   expect(() => new Modules().add('-- uses: no-such-module')).toThrow('no Lua module is named no-such-module');
+});
+
+/** The largest script that carries the general path is settle-claim. The goal is 80 KB. */
+const MAX_CHANGING_KB = 140;
+const MAX_READ_KB = 25;
+/** Reads that add the pending entries of the log of statistics. The goal is 25 KB. */
+const MAX_STATISTICS_READ_KB = 35;
+const STATISTICS_READS: readonly ScriptName[] = [
+  'failures',
+  'migration-read',
+  'prunable',
+  'series',
+  'statistics',
+  'storage',
+];
+const kilobytesOf = (name: ScriptName) => Buffer.byteLength(scriptText(name)) / 1024;
+
+test(`A read carries at most ${MAX_READ_KB} KB, another script at most ${MAX_CHANGING_KB} KB.`, () => {
+  const tooLarge = (max: number) => (name: ScriptName) => kilobytesOf(name) > max;
+  const otherReads = READ_SCRIPTS.filter((name) => !STATISTICS_READS.includes(name));
+  expect(otherReads.filter(tooLarge(MAX_READ_KB))).toEqual([]);
+  expect(STATISTICS_READS.filter(tooLarge(MAX_STATISTICS_READ_KB))).toEqual([]);
+  expect(CHANGING_SCRIPTS.filter(tooLarge(MAX_CHANGING_KB))).toEqual([]);
+});
+
+test('No Lua file has more than 350 lines.', () => {
+  expect(luaPaths().filter((path) => luaText(path).split('\n').length > 351)).toEqual([]);
+});
+
+const allCode = luaPaths()
+  .map((path) => codeOf(luaText(path)))
+  .join('\n');
+const namesFound = (pattern: RegExp) => [...allCode.matchAll(pattern)].map(([, name = '']) => name);
+
+test('Refusals and history events in Lua are those of core.', () => {
+  const codes = namesFound(/'!([a-z-]+[a-z])\b/g);
+  expect(codes).toContain('lease-lost');
+  // The state of a queue is appended to it: queue-down, queue-deleted.
+  expect(codes.filter((code) => code !== 'queue' && !REFUSAL_CODES.some((known) => known === code))).toEqual([]);
+  const events = namesFound(/\b(?:apply|appendRow)\(\w+, '([a-z-]+)'/g);
+  expect(events).toContain('committed');
+  expect(events.filter((event) => !HISTORY_EVENTS.some((known) => known === event))).toEqual([]);
+});
+
+test.each(names)('%s has the constants that it uses', (name) => {
+  const text = scriptText(name);
+  const declared = /local K = (\{.*)/.exec(text)?.[1] ?? '';
+  const used = [...text.matchAll(/\bK\.(\w+)\b(?!\()/g)].map(([, each = '']) => each);
+  expect(used.filter((each) => !declared.includes(`${each} = `))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /**
- * A store's address in words and in parts: one server, the Sentinels that know which server it is, or nodes of a cluster.
+ * Parses a store's address: one server, the Sentinels that know the primary, or nodes of a cluster.
  *
  *     redis://user:password@host:6379/0          rediss://…             one server
  *     redis+sentinel://host:26379,host:26379/name/0   rediss+sentinel://…    the primary that Sentinels call so

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadLibrary, wiresOf } from './client-library.ts';
+import { clientsOf, loadLibrary } from './client-library.ts';
 import { settingsOf } from './options.ts';
 
 it('makes one class of clients, however many places are asked', async () => {
@@ -12,7 +12,7 @@ it('makes one class of clients, however many places are asked', async () => {
     return connect.call(this as never);
   };
   try {
-    const open = wiresOf(library, settings);
+    const open = clientsOf(library, settings);
     for (const place of settings.address.places)
       await expect(open(place, settings.address)).rejects.toThrow('ECONNREFUSED');
   } finally {

@@ -1,8 +1,8 @@
 /**
  * The Redis client library, an optional peer: loaded when a Redis store is opened, and only then.
  *
- * A wire is one connection to one server. It never sends a command twice, keeps none for later and is not made again
- * when it is lost: a popular client that did so added a job twice after one lost reply.
+ * A client is one connection to one server. It never sends a command twice, queues none while it is offline, and does
+ * not reconnect: a client library that did so added a job twice after one lost reply.
  */
 import { readFileSync } from 'node:fs';
 import type * as Redis from '@redis/client';
@@ -12,18 +12,18 @@ import type { RedisSettings } from './options.ts';
 
 export type Library = typeof Redis;
 
-export interface Wire {
+export interface Client {
   readonly place: Place;
-  send(args: readonly string[]): Promise<unknown>;
-  /** As `send`, for what is no text. */
-  sendForBytes(args: readonly string[]): Promise<unknown>;
+  send(command: readonly string[]): Promise<unknown>;
+  /** The same for an answer that is not text. */
+  sendForBytes(command: readonly string[]): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
   /** Calls back once when the connection is lost; never for `destroy`. */
   onLost(listener: () => void): void;
   destroy(): void;
 }
 
-/** Who one is to the server, and in which of its databases. */
+/** The user, and the number of the database. */
 export interface Login {
   readonly username: string;
   readonly password: string;
@@ -31,7 +31,7 @@ export interface Login {
 }
 
 const MAX_PENDING_COMMANDS = 10_000;
-/** Somebody who waits for messages only would not notice a black hole by itself. */
+/** A connection that only receives messages would not notice that its server is unreachable. */
 const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
 
@@ -39,26 +39,26 @@ export async function loadLibrary(load: () => Promise<unknown> = () => import('@
   try {
     return (await load()) as Library;
   } catch (cause) {
-    const words = 'a Redis store needs the package @redis/client: npm install @redis/client';
-    throw new LonghaulError('store-incompatible', words, { cause });
+    const message = 'a Redis store needs the package @redis/client: npm install @redis/client';
+    throw new LonghaulError('store-incompatible', message, { cause });
   }
 }
 
-export type OpenWire = (place: Place, login: Login) => Promise<Wire>;
+export type OpenClient = (place: Place, login: Login) => Promise<Client>;
 
 /**
- * Files are read anew for each connection, so that a renewed certificate is taken up. The class of clients is made
- * once: the library's createClient makes one of hundreds of commands for each other place, which kept a process busy
- * that asked all nodes again and again where the primary is.
+ * Returns a function that connects to a server. It reads the files of certificates for each connection, so that a
+ * renewed certificate is used. The class of clients is created once: `createClient` of the library creates a class with
+ * hundreds of commands each time, which kept a process busy that searched for its primary.
  */
-export function wiresOf(library: Library, settings: RedisSettings): OpenWire {
+export function clientsOf(library: Library, settings: RedisSettings): OpenClient {
   const createClient = library.RedisClient.factory();
   return async (place, { username, password, db }) => {
     const client = createClient({
       disableOfflineQueue: true,
       commandsQueueMaxLength: MAX_PENDING_COMMANDS,
       pingInterval: PING_MS,
-      // The deadline is ours (connection.ts): the library's own covers only what was not sent yet.
+      // The deadline is in connection.ts: that of the library covers only commands that were not sent yet.
       commandOptions: { timeout: 0 },
       ...(username !== '' && { username }),
       ...(password !== '' && { password }),
@@ -68,7 +68,7 @@ export function wiresOf(library: Library, settings: RedisSettings): OpenWire {
         ...tlsOf(settings, place),
         socketTimeout: SILENCE_MS,
         connectTimeout: settings.connectTimeoutMs,
-        // Whoever owns the wire makes another: the primary may be elsewhere by then.
+        // Its owner opens another: the primary may be another server by then.
         reconnectStrategy: false,
       },
     });
@@ -81,8 +81,9 @@ export function wiresOf(library: Library, settings: RedisSettings): OpenWire {
     }
     return {
       place,
-      send: (args) => client.sendCommand(args),
-      sendForBytes: (args) => client.sendCommand(args, { typeMapping: { [library.RESP_TYPES.BLOB_STRING]: Buffer } }),
+      send: client.sendCommand.bind(client),
+      sendForBytes: (command) =>
+        client.sendCommand(command, { typeMapping: { [library.RESP_TYPES.BLOB_STRING]: Buffer } }),
       subscribe: (channel, listener) => client.subscribe(channel, listener),
       onLost: (listener) => void client.once('terminated', listener),
       destroy: () => client.destroy(),
@@ -90,7 +91,7 @@ export function wiresOf(library: Library, settings: RedisSettings): OpenWire {
   };
 }
 
-/** Certificates are always verified: a server that anybody can play would be given every job. */
+/** Certificates are always verified: otherwise any server could pose as the store and receive every job. */
 function tlsOf({ address, tls }: RedisSettings, { host }: Place) {
   if (!address.isTls) return {};
   const { servername = host } = tls;
@@ -101,7 +102,7 @@ function tlsOf({ address, tls }: RedisSettings, { host }: Place) {
   return { tls: true as const, ...Object.fromEntries(files), ...(isName(servername) && { servername }) };
 }
 
-/** TLS knows no addresses as names. */
+/** TLS does not accept an IP address as a server name. */
 const isName = (host: string): boolean => !/^[\d.]+$/.test(host) && !host.includes(':');
 
 function readPem(path: string, name: string): Buffer {
@@ -112,5 +113,5 @@ function readPem(path: string, name: string): Buffer {
   }
 }
 
-/** What every key begins with: the hash tag makes a namespace one slot. */
+/** The prefix of every key: the hash tag keeps a namespace in one slot. */
 export const keyPrefix = ({ namespace }: Pick<RedisSettings, 'namespace'>): string => `{${namespace}}`;

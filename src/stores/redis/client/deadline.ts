@@ -1,6 +1,6 @@
-/** A deadline for an answer. What comes after it is heard by nobody. */
+/** A deadline for an answer. An answer after it is dropped. */
 
-/** Thrown when there was no answer within the deadline. */
+/** There was no answer within the deadline. */
 export class DeadlineError extends Error {}
 
 export async function within<T>(ms: number, answer: Promise<T>): Promise<T> {

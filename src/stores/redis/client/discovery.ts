@@ -1,23 +1,23 @@
-/** What one Sentinel, or one node of a cluster, says of where the primary is and who else can be asked. */
+/** Asks one Sentinel, or one node of a cluster, for the primary and for the others of its kind. */
 import type { Layout, Place } from './address.ts';
-import { keyPrefix, type Wire } from './client-library.ts';
+import { type Client, keyPrefix } from './client-library.ts';
 import type { RedisSettings } from './options.ts';
 
-export interface Whereabouts {
-  /** Null when it knows none. */
+export interface Discovered {
+  /** Null when it does not know one. */
   readonly primary: Place | null;
   readonly others: readonly Place[];
 }
 
-export function whereaboutsOf(wire: Wire, layout: Layout, settings: RedisSettings): Promise<Whereabouts> {
-  return layout === 'sentinel' ? askSentinel(wire, settings) : askNode(wire, settings);
+export function discover(client: Client, layout: Layout, settings: RedisSettings): Promise<Discovered> {
+  return layout === 'sentinel' ? askSentinel(client, settings) : askNode(client, settings);
 }
 
-async function askSentinel(wire: Wire, { address: { name } }: RedisSettings): Promise<Whereabouts> {
-  const ask = (what: string): Promise<unknown> => wire.send(['SENTINEL', what, name]);
-  // A Sentinel that may not tell of the others still tells of the primary.
-  const others = ask('SENTINELS').catch(() => []);
-  const primary = await ask('GET-MASTER-ADDR-BY-NAME');
+async function askSentinel(client: Client, { address: { name } }: RedisSettings): Promise<Discovered> {
+  const send = (subcommand: string): Promise<unknown> => client.send(['SENTINEL', subcommand, name]);
+  // A Sentinel that may not list the others can still name the primary.
+  const others = send('SENTINELS').catch(() => []);
+  const primary = await send('GET-MASTER-ADDR-BY-NAME');
   const known = listOf(await others).map((each) => {
     const facts = recordOf(each);
     return placeOf(facts['ip'], facts['port']);
@@ -27,21 +27,21 @@ async function askSentinel(wire: Wire, { address: { name } }: RedisSettings): Pr
 }
 
 /** A range of slots is its first, its last, its primary and its replicas, each of them a host, a port, and more. */
-async function askNode(wire: Wire, settings: RedisSettings): Promise<Whereabouts> {
+async function askNode(client: Client, settings: RedisSettings): Promise<Discovered> {
   const [slot, ranges] = await Promise.all([
-    wire.send(['CLUSTER', 'KEYSLOT', keyPrefix(settings)]),
-    wire.send(['CLUSTER', 'SLOTS']),
+    client.send(['CLUSTER', 'KEYSLOT', keyPrefix(settings)]),
+    client.send(['CLUSTER', 'SLOTS']),
   ]);
   const shards = listOf(ranges).map((range) => {
     const [first, last, ...nodes] = listOf(range);
-    return { first: Number(first), last: Number(last), places: nodes.map((node) => nodePlace(node, wire.place)) };
+    return { first: Number(first), last: Number(last), places: nodes.map((node) => nodePlace(node, client.place)) };
   });
   const ours = shards.find(({ first, last }) => first <= Number(slot) && Number(slot) <= last);
   const others = shards.flatMap(({ places }) => places).filter((place) => place !== null);
   return { primary: ours?.places[0] ?? null, others };
 }
 
-/** A node that does not know its own address leaves it out: it is where it was asked. */
+/** A node that does not know its own address leaves it out: it has the one that was asked. */
 function nodePlace(node: unknown, asked: Place): Place | null {
   const [host, port] = listOf(node);
   return placeOf(host === '' || host === null ? asked.host : host, port);
@@ -54,7 +54,7 @@ function placeOf(host: unknown, port: unknown): Place | null {
 
 const listOf = (answer: unknown): readonly unknown[] => (Array.isArray(answer) ? (answer as readonly unknown[]) : []);
 
-/** Pairs come as a list or, in the newer protocol, as a record. */
+/** Pairs are a list or, in the newer protocol, a record. */
 function recordOf(answer: unknown): Readonly<Record<string, unknown>> {
   if (!Array.isArray(answer)) return typeof answer === 'object' && answer !== null ? { ...answer } : {};
   const pairs = Array.from({ length: answer.length / 2 }, (_, at) => [String(answer[2 * at]), answer[2 * at + 1]]);

@@ -1,55 +1,80 @@
 /**
- * What happens in the store, as Redis tells it: one message a call of anybody, on a channel of the namespace.
+ * The events of a store: one message for each call that changes something, on two channels of the namespace.
  *
- * A message can be lost (a connection that breaks), so listeners poll slowly besides, and hear of the gap. Listening starts with the first
- * listener; until it stands, calls of this store wait for it, so that it hears at least of them, but never for long:
- * without a way to the server they must end and say so.
+ * A message can be lost with its connection. Listeners then receive a gap event, and they poll slowly besides. A
+ * subscription starts with the first listener of a channel. Until it is active, calls of this store wait for it, so that
+ * the listener receives at least their events; but never for long, because without a server they must fail.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobState } from '../../../core/job/job.ts';
-import type { EventListener, StoreEvent, StoreEventType, Unsubscribe } from '../../../core/ports/job-store.ts';
+import type {
+  EventListener,
+  JobStore,
+  StoreEvent,
+  StoreEventType,
+  Unsubscribe,
+} from '../../../core/ports/job-store.ts';
 import { GAP_EVENT } from '../../../core/ports/job-store.ts';
 import { FIELD, PART } from '../encoding/layout.ts';
 
 const MAX_WAIT_MS = 1_000;
 
-/** `onGap`: messages were lost. */
-type Listen = (hear: (message: string) => void, onGap: () => void) => Promise<void>;
+/** The connection that subscribes to a channel. `onGap`: messages were lost. */
+interface Subscriber {
+  subscribe(channel: string, onMessage: (message: string) => void, onGap: () => void): Promise<void>;
+}
 
 export class Events {
-  readonly #listeners = new Set<EventListener>();
-  readonly #listen: Listen;
-  #starting: Promise<void> | null = null;
-  #isSettled = false;
+  readonly #channels: { readonly all: Channel; readonly work: Channel };
 
-  constructor(listen: Listen) {
-    this.#listen = listen;
+  constructor(prefix: string, subscriber: Subscriber) {
+    this.#channels = {
+      all: new Channel(`${prefix}events`, subscriber),
+      work: new Channel(`${prefix}work`, subscriber),
+    };
+  }
+
+  readonly subscribe: JobStore['subscribe'] = (listener, scope = 'all') => this.#channels[scope].subscribe(listener);
+
+  /** A subscription that is not active yet; undefined when there is none. */
+  get starting(): Promise<void> | undefined {
+    return this.#channels.all.starting ?? this.#channels.work.starting;
+  }
+}
+
+class Channel {
+  readonly #name: string;
+  readonly #subscriber: Subscriber;
+  readonly #listeners = new Set<EventListener>();
+  #started: Promise<void> | null = null;
+  starting: Promise<void> | undefined = undefined;
+
+  constructor(name: string, subscriber: Subscriber) {
+    this.#name = name;
+    this.#subscriber = subscriber;
   }
 
   subscribe(listener: EventListener): Unsubscribe {
     this.#listeners.add(listener);
-    this.#starting ??= this.#start();
+    if (this.#started === null) this.starting = this.#started = this.#start();
     return () => this.#listeners.delete(listener);
   }
 
-  /** Undefined when there is nothing to wait for. */
-  get settling(): Promise<void> | undefined {
-    return this.#starting === null || this.#isSettled ? undefined : this.#starting;
-  }
-
   async #start(): Promise<void> {
-    const onGap = (): void => this.#tell([GAP_EVENT]);
-    const standing = this.#listen((message) => this.#tell(readEvents(message)), onGap).catch(() => undefined);
-    await Promise.race([standing, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
-    this.#isSettled = true;
+    const onMessage = (message: string): void => this.#emit(readEvents(message));
+    const active = this.#subscriber
+      .subscribe(this.#name, onMessage, () => this.#emit([GAP_EVENT]))
+      .catch(() => undefined);
+    await Promise.race([active, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+    this.starting = undefined;
   }
 
-  #tell(events: readonly StoreEvent[]): void {
+  #emit(events: readonly StoreEvent[]): void {
     for (const listener of this.#listeners) listener(events);
   }
 }
 
-/** Lines of events alike: type, state, queue, then the ids. */
+/** A line for each group of equal events: type, state, queue, then the ids. */
 export function readEvents(message: string): StoreEvent[] {
   return message.split(PART).flatMap((line) => {
     const [type = '', state = '', queue = '', ...ids] = line.split(FIELD);

@@ -1,7 +1,7 @@
 /**
- * How a Redis store is opened: an address and what is promised.
+ * The options of a Redis store: its address, namespace and durability.
  *
- * Everything here is plain data, so that a keeper thread can open the same store from a copy of it.
+ * They are plain data, so that the lease renewer's thread can open the same store from a copy of them.
  */
 
 import { didYouMean } from '../../../core/input/did-you-mean.ts';
@@ -49,13 +49,13 @@ export interface RedisSettings {
   /** How many replicas must have a change; 0 for none. */
   readonly replicas: number;
   readonly tls: RedisTls;
-  /** How Sentinels know us, which is not how their primary does. */
+  /** The login at Sentinels, which differs from that at the primary. */
   readonly sentinel: { readonly username: string; readonly password: string };
   readonly commandTimeoutMs: number;
   readonly connectTimeoutMs: number;
 }
 
-/** Shorter than a lease, so that a heartbeat that hangs is known before it matters. */
+/** Shorter than a lease, so that a heartbeat that hangs fails before the lease ends. */
 const COMMAND_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const NAMESPACE = /^[A-Za-z0-9_.:~-]{1,128}$/;
@@ -65,13 +65,13 @@ const NAMES: readonly string[] = ['namespace', 'durability', ...TLS_NAMES, 'sent
 export function settingsOf(options: RedisStoreOptions): RedisSettings {
   const problems: Problem[] = [];
   const address = parseAddress(options.url, problems);
-  const said = (name: string): string | undefined => address?.query.get(name) ?? undefined;
+  const inAddress = (name: string): string | undefined => address?.query.get(name) ?? undefined;
   for (const name of new Set(address?.query.keys()))
     if (!NAMES.includes(name)) problems.push({ path: `url?${name}`, message: `unknown${didYouMean(name, NAMES)}` });
-  const namespace = options.namespace ?? said('namespace') ?? 'longhaul';
+  const namespace = options.namespace ?? inAddress('namespace') ?? 'longhaul';
   if (!NAMESPACE.test(namespace)) problems.push({ path: 'namespace', message: 'letters, digits and _ . : ~ - only' });
-  const replicas = replicasOf(options.durability ?? said('durability') ?? 'local', problems);
-  const tls = tlsOf(options.tls ?? {}, said, problems);
+  const replicas = replicasOf(options.durability ?? inAddress('durability') ?? 'local', problems);
+  const tls = tlsOf(options.tls ?? {}, inAddress, problems);
   if (address !== undefined && !address.isTls && Object.keys(tls).length > 0)
     problems.push({ path: Object.keys(tls)[0] ?? 'tls', message: 'is of TLS: begin the address with rediss' });
   if (address === undefined || problems.length > 0) throw badInput('the options of the Redis store', problems);
@@ -81,13 +81,13 @@ export function settingsOf(options: RedisStoreOptions): RedisSettings {
     commandTimeoutMs = COMMAND_TIMEOUT_MS,
     connectTimeoutMs = CONNECT_TIMEOUT_MS,
   } = options;
-  const sentinel = { username: said('sentinelUsername') ?? '', password: said('sentinelPassword') ?? '' };
+  const sentinel = { username: inAddress('sentinelUsername') ?? '', password: inAddress('sentinelPassword') ?? '' };
   return { address, namespace, clock, create, replicas, tls, sentinel, commandTimeoutMs, connectTimeoutMs };
 }
 
-function tlsOf(given: RedisTls, said: (name: string) => string | undefined, problems: Problem[]): RedisTls {
+function tlsOf(given: RedisTls, inAddress: (name: string) => string | undefined, problems: Problem[]): RedisTls {
   const parts = TLS_NAMES.flatMap((name) => {
-    const value = given[name] ?? said(name);
+    const value = given[name] ?? inAddress(name);
     return value === undefined ? [] : [[name, value] as const];
   });
   const tls: RedisTls = Object.fromEntries(parts);

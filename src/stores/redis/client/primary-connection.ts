@@ -1,21 +1,21 @@
 /**
- * The way to the primary, made again whenever it is lost: with a pause that grows, and to wherever the primary is then.
+ * The connection to the primary, opened again whenever it is lost: after a growing delay, and to the present primary.
  *
- * While there is none, calls end at once and say so; nothing waits here to be sent later.
+ * While there is none, calls fail at once with the reason; no command is queued here.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { type Layout, type Place, placeText } from './address.ts';
-import { type Library, loadLibrary, type Wire, wiresOf } from './client-library.ts';
-import { Lane } from './connection.ts';
+import { type Client, clientsOf, type Library, loadLibrary } from './client-library.ts';
+import { Connection } from './connection.ts';
 import { within } from './deadline.ts';
 import type { RedisSettings } from './options.ts';
 import { Primary } from './primary.ts';
-import { type Asked, toProblem } from './problem.ts';
+import { type Purpose, toProblem } from './problem.ts';
 
-const RECONNECT_MS = { first: 50, most: 2_000 };
-/** How often Sentinels are asked whether the primary is still where we are: one that is cut off from them does not know. */
-const LOOK_ROUND_MS = 5_000;
+const RECONNECT_MS = { first: 50, max: 2_000 };
+/** How often Sentinels are asked for the primary: one that is cut off from them does not know that it was replaced. */
+const DISCOVERY_MS = 5_000;
 
 interface Parts {
   readonly library: Library;
@@ -23,27 +23,27 @@ interface Parts {
   readonly primary: Primary;
 }
 
-export class Connection {
+export class PrimaryConnection {
   readonly #parts: Parts;
   readonly #stop = new AbortController();
-  #lane: Lane | null = null;
-  /** Why the last try to connect came to nothing. */
-  #trouble: LonghaulError | null = null;
-  readonly #subscribers = new Map<string, Wire>();
+  #connection: Connection | null = null;
+  /** Why the last try to connect failed. */
+  #problem: LonghaulError | null = null;
+  readonly #subscribers = new Map<string, Client>();
 
   private constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** The first try is the only one, so that whoever opens a store hears why. `facts` is what INFO says of the server. */
-  static async open(settings: RedisSettings): Promise<{ connection: Connection; facts: string }> {
+  /** Tries once, so that the caller learns why it fails. `facts` is the answer of INFO. */
+  static async open(settings: RedisSettings): Promise<{ connection: PrimaryConnection; facts: string }> {
     const library = await loadLibrary();
-    const primary = new Primary(wiresOf(library, settings), settings);
-    const connection = new Connection({ library, settings, primary });
+    const primary = new Primary(clientsOf(library, settings), settings);
+    const connection = new PrimaryConnection({ library, settings, primary });
     try {
-      const { wire, facts } = await primary.open();
-      connection.#use(wire);
-      if (primary.layout === 'sentinel') void connection.#lookRound();
+      const { client, facts } = await primary.open();
+      connection.#use(client);
+      if (primary.layout === 'sentinel') void connection.#watchSentinels();
       return { connection, facts };
     } catch (error) {
       connection.close();
@@ -55,35 +55,35 @@ export class Connection {
     return this.#parts.primary.layout;
   }
 
-  /** The present way. What belongs together goes over one of them. */
-  lane(): Lane {
+  /** Returns the present connection, or throws why there is none. */
+  current(): Connection {
     if (this.#stop.signal.aborted) throw new LonghaulError('store-closed', 'the store is closed');
-    if (this.#lane !== null) return this.#lane;
-    if (this.#trouble?.code === 'store-incompatible') throw this.#trouble;
-    const why = this.#trouble === null ? '' : `: ${this.#trouble.message}`;
-    throw new LonghaulError('store-unavailable', `Redis is away; connecting again${why}`);
+    if (this.#connection !== null) return this.#connection;
+    if (this.#problem?.code === 'store-incompatible') throw this.#problem;
+    const why = this.#problem === null ? '' : `: ${this.#problem.message}`;
+    throw new LonghaulError('store-unavailable', `Redis is unavailable; connecting again${why}`);
   }
 
   async send(args: readonly string[]): Promise<unknown> {
-    return this.lane().send(args);
+    return this.current().send(args);
   }
 
-  problem(error: unknown, asked: Asked): LonghaulError {
-    return toProblem(error, this.#parts.library, asked);
+  problem(error: unknown, purpose: Purpose): LonghaulError {
+    return toProblem(error, this.#parts.library, purpose);
   }
 
   /**
-   * On a connection of its own. Resolved when it stands; made again until the store is closed, since nobody else would.
-   * `onAgain` is called whenever it stands again: messages of the time before are lost.
+   * Subscribes on a connection of its own. Resolves when the subscription is active, and renews it until the store is
+   * closed. `onAgain` is called after each renewal: messages may have been lost before.
    */
   async subscribe(channel: string, listener: (message: string) => void, onAgain: () => void): Promise<void> {
-    const wire = await this.#openPatiently(async (opened) => {
+    const client = await this.#openWithRetries(async (opened) => {
       await within(this.#parts.settings.commandTimeoutMs, opened.subscribe(channel, listener));
     });
-    if (wire === null) return;
-    if (this.#stop.signal.aborted) return wire.destroy();
-    this.#subscribers.set(channel, wire);
-    wire.onLost(() => void this.#subscribeAgain(channel, listener, onAgain));
+    if (client === null) return;
+    if (this.#stop.signal.aborted) return client.destroy();
+    this.#subscribers.set(channel, client);
+    client.onLost(() => void this.#subscribeAgain(channel, listener, onAgain));
   }
 
   async #subscribeAgain(channel: string, listener: (message: string) => void, onAgain: () => void): Promise<void> {
@@ -93,60 +93,60 @@ export class Connection {
 
   close(): void {
     this.#stop.abort();
-    this.#lane?.destroy();
-    for (const wire of this.#subscribers.values()) wire.destroy();
-    this.#lane = null;
+    this.#connection?.destroy();
+    for (const client of this.#subscribers.values()) client.destroy();
+    this.#connection = null;
     this.#subscribers.clear();
   }
 
-  #use(wire: Wire): void {
-    if (this.#stop.signal.aborted) return wire.destroy();
-    this.#trouble = null;
-    this.#lane = new Lane(wire, this.#parts.settings, (lane) => this.#giveUp(lane));
+  #use(client: Client): void {
+    if (this.#stop.signal.aborted) return client.destroy();
+    this.#problem = null;
+    this.#connection = new Connection(client, this.#parts.settings, (broken) => this.#replace(broken));
   }
 
-  #giveUp(lane: Lane): void {
-    if (this.#lane !== lane) return;
-    this.#lane = null;
-    lane.destroy();
+  #replace(broken: Connection): void {
+    if (this.#connection !== broken) return;
+    this.#connection = null;
+    broken.destroy();
     void this.#pause(0)
-      .then(() => this.#openPatiently(async () => undefined))
-      .then((wire) => wire !== null && this.#use(wire));
+      .then(() => this.#openWithRetries(async () => undefined))
+      .then((client) => client !== null && this.#use(client));
   }
 
-  /** A wire that is ready for its use, or null when the store was closed meanwhile. */
-  async #openPatiently(prepare: (wire: Wire) => Promise<void>): Promise<Wire | null> {
+  /** Returns a client that `prepare` accepted, or null when the store was closed meanwhile. */
+  async #openWithRetries(prepare: (client: Client) => Promise<void>): Promise<Client | null> {
     for (let tries = 0; !this.#stop.signal.aborted; tries += 1) {
-      const wire = await this.#tryToOpen(prepare);
-      if (wire !== null && !this.#stop.signal.aborted) return wire;
-      wire?.destroy();
+      const client = await this.#tryToOpen(prepare);
+      if (client !== null && !this.#stop.signal.aborted) return client;
+      client?.destroy();
       await this.#pause(tries);
     }
     return null;
   }
 
-  async #tryToOpen(prepare: (wire: Wire) => Promise<void>): Promise<Wire | null> {
-    let wire: Wire | null = null;
+  async #tryToOpen(prepare: (client: Client) => Promise<void>): Promise<Client | null> {
+    let client: Client | null = null;
     try {
-      ({ wire } = await this.#parts.primary.open());
-      await prepare(wire);
-      return wire;
+      ({ client } = await this.#parts.primary.open());
+      await prepare(client);
+      return client;
     } catch (error) {
-      wire?.destroy();
-      this.#trouble = this.problem(error, 'opening');
+      client?.destroy();
+      this.#problem = this.problem(error, 'opening');
       return null;
     }
   }
 
-  async #lookRound(): Promise<void> {
+  async #watchSentinels(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      await sleep(withJitter(LOOK_ROUND_MS), undefined, { signal: this.#stop.signal, ref: false }).catch(
+      await sleep(withJitter(DISCOVERY_MS), undefined, { signal: this.#stop.signal, ref: false }).catch(
         () => undefined,
       );
-      const lane = this.#lane;
-      if (lane === null) continue;
+      const current = this.#connection;
+      if (current === null) continue;
       const [place] = await this.#parts.primary.places();
-      if (place !== undefined && !isSame(place, lane.place)) this.#giveUp(lane);
+      if (place !== undefined && !isSame(place, current.place)) this.#replace(current);
     }
   }
 
@@ -158,7 +158,7 @@ export class Connection {
 const isSame = (a: Place, b: Place): boolean => placeText(a) === placeText(b);
 const withJitter = (ms: number): number => Math.round(ms * (0.75 + Math.random() / 2));
 
-/** How long to wait before another try to connect, with some jitter so that not all come back at once. */
+/** Returns the delay before another try to connect, with jitter so that not all clients connect at once. */
 export function reconnectDelayMs(tries: number): number {
-  return withJitter(Math.min(RECONNECT_MS.first * 2 ** Math.min(tries, 10), RECONNECT_MS.most));
+  return withJitter(Math.min(RECONNECT_MS.first * 2 ** Math.min(tries, 10), RECONNECT_MS.max));
 }

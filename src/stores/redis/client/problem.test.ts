@@ -91,7 +91,7 @@ describe('the words of error answers', () => {
     for (const message of said) expect(toProblem(new ErrorReply(message), library, 'change')).toMatchObject({ code });
   });
 
-  it('a change whose wait was broken off has an outcome that nobody knows', async () => {
+  it('a change whose wait was cut short has an unknown outcome', async () => {
     const error = new ErrorReply('UNBLOCKED force unblock from blocking operation, instance state changed');
     expect(toProblem(error, await loadLibrary(), 'change')).toMatchObject({ code: 'outcome-unknown' });
   });
@@ -104,7 +104,7 @@ describe('the words of error answers', () => {
   ])('missing rights inside of a script leave an unknown outcome: %s', async (message) => {
     const library = await loadLibrary();
     expect(toProblem(new ErrorReply(message), library, 'change')).toMatchObject({ code: 'outcome-unknown' });
-    expect(toProblem(new ErrorReply(message), library, 'look')).toMatchObject({ code: 'store-unavailable' });
+    expect(toProblem(new ErrorReply(message), library, 'read')).toMatchObject({ code: 'store-unavailable' });
   });
 
   it('any other answer to a script is an end, not a lost reply', async () => {

@@ -1,13 +1,13 @@
 /**
- * What a failed command means to its caller: nothing was done, or nobody knows.
+ * Maps the error of a command to a code: nothing was done, or the outcome is unknown.
  *
- * An error that the server answers begins with a word that is its code. A reply that never came counts as unknown
- * unless it is known that nothing was done.
+ * The answer of a server to a failed command begins with a code. A lost reply is `outcome-unknown`, unless the command
+ * certainly had no effect.
  */
 import { type ErrorCode, LonghaulError } from '../../../core/ports/errors.ts';
 import type { Library } from './client-library.ts';
 
-/** Answers by which the server says that it wrote nothing; docs/redis.md has them as a table. */
+/** Error codes of a server that wrote nothing; docs/redis.md lists them. */
 export const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
   OOM: 'store-full',
   MISCONF: 'store-full',
@@ -25,19 +25,19 @@ export const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
   NOPERM: 'store-unavailable',
 };
 
-/** Answers of a server that is the primary no longer, or not of this namespace: another must be found. */
+/** Error codes of a server that is no longer the primary of this namespace. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['READONLY', 'MOVED', 'ASK', 'MASTERDOWN', 'CLUSTERDOWN', 'UNBLOCKED']);
 
-/** Stopped because the slot is on its way to another node. There is no word for it, only this sentence of the server's. */
+/** A script that was stopped because its slot is moving to another node. It has no code, only this message. */
 const SLOT_MOVES = /Script attempted to access a non local key/;
 
 /**
- * Missing rights inside of a script, in the wording of Redis 6.2 and 7.0 and in that of 7.2. The server checks them for
- * each command, so the script may have written something before: the outcome is unknown, and a repeat finishes it.
+ * Missing rights inside a script, in the messages of Redis 6.2, 7.0 and 7.2. The server checks them for each command, so
+ * the script may have written before: the outcome is unknown, and a repeat completes it.
  */
 const LACKS_RIGHTS_INSIDE = /The user executing the script (?:can't|is lacking)|ACL failure in script/;
 
-/** The word with which the server's answer begins, or the answer to the command in a script that it stopped; else empty. */
+/** Returns the code of a server's error, or that of the command in a script that it stopped; else an empty text. */
 export function errorWord(error: unknown): string {
   if (!(error instanceof Error)) return '';
   return /^(?:ERR Error running script .*?: -)?([A-Z]+)(?= |$)/.exec(error.message)?.[1] ?? '';
@@ -46,26 +46,26 @@ export function errorWord(error: unknown): string {
 export const isNoScript = (error: unknown): boolean => errorWord(error) === 'NOSCRIPT';
 export const leadsElsewhere = (error: unknown): boolean => ELSEWHERE.has(errorWord(error));
 
-/** `opening` and `look` change nothing, so that a lost answer is no loss to them. */
-export type Asked = 'opening' | 'look' | 'change';
+/** What the command was for. `opening` and `read` change nothing, so a lost reply is harmless. */
+export type Purpose = 'opening' | 'read' | 'change';
 
-export function toProblem(error: unknown, library: Library, asked: Asked): LonghaulError {
+export function toProblem(error: unknown, library: Library, purpose: Purpose): LonghaulError {
   if (error instanceof LonghaulError) return error;
   const cause = error instanceof Error ? error : new Error(String(error));
-  const code = codeOf(cause, library, asked) ?? (asked === 'change' ? 'outcome-unknown' : 'store-unavailable');
-  return new LonghaulError(code, wordsOf(code, cause), { cause });
+  const code = codeOf(cause, library, purpose) ?? (purpose === 'change' ? 'outcome-unknown' : 'store-unavailable');
+  return new LonghaulError(code, messageOf(code, cause), { cause });
 }
 
 /**
- * A script that the server began and could not end is no lost reply, and made again it would end alike: there is
- * something under the keys that Longhaul did not write, or a bug.
+ * A script that failed on the server would fail again: the keys hold something that Longhaul did not write, or there is
+ * a bug.
  */
-function codeOf(error: Error, library: Library, asked: Asked): ErrorCode | undefined {
+function codeOf(error: Error, library: Library, purpose: Purpose): ErrorCode | undefined {
   if (error instanceof library.ErrorReply) {
     const word = errorWord(error);
     if (word === 'UNBLOCKED' || isStoppedInside(error.message)) return undefined;
     const known = NOT_BEGUN[word];
-    return known ?? (asked === 'opening' ? undefined : 'data-corrupt');
+    return known ?? (purpose === 'opening' ? undefined : 'data-corrupt');
   }
   const neverSent = [library.ClientOfflineError, library.ClientClosedError];
   return neverSent.some((each) => error instanceof each) ? 'store-unavailable' : undefined;
@@ -73,7 +73,7 @@ function codeOf(error: Error, library: Library, asked: Asked): ErrorCode | undef
 
 const isStoppedInside = (message: string): boolean => SLOT_MOVES.test(message) || LACKS_RIGHTS_INSIDE.test(message);
 
-function wordsOf(code: ErrorCode, { message }: Error): string {
+function messageOf(code: ErrorCode, { message }: Error): string {
   const because = message === '' ? '' : `: ${message}`;
   if (code === 'store-full') return `Redis takes no more${because}`;
   if (code === 'store-unavailable') return `Redis could not be asked, and nothing was done${because}`;

@@ -1,8 +1,8 @@
-/** What INFO says of a server, one fact at a time and in words for people. It decides nothing. */
+/** Reads the facts in an answer of INFO, and describes a server for people. */
 import { type Layout, type Place, placeText } from './address.ts';
 import type { RedisSettings } from './options.ts';
 
-/** Empty when nothing is said of it. */
+/** Returns an empty text for an unknown fact. */
 export const factIn = (facts: string, name: string): string =>
   new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(facts)?.[1] ?? '';
 

@@ -1,10 +1,10 @@
 /**
- * What is looked at when a store is opened. What would lose or mix up jobs is refused; what only weakens a promise is
- * a notice, which the store hands on and nobody prints here.
+ * The checks when a store is opened. A server that could lose jobs is refused; a setting that only weakens a promise is a
+ * notice of the store, which its caller shows.
  */
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type { RedisSettings } from './options.ts';
-import type { Connection } from './primary-connection.ts';
+import type { PrimaryConnection } from './primary-connection.ts';
 import { factIn, foundIn } from './server-facts.ts';
 
 const OLDEST = [6, 2] as const;
@@ -12,17 +12,21 @@ const OLDEST = [6, 2] as const;
 const FIXED = ['6.2.20', '7.2.11', '7.4.6', '8.0.4', '8.2.2'];
 const FIXED_VALKEY = ['7.2.11', '8.0.6', '8.1.4', '9.0.0'];
 
-type Ask = (args: readonly string[]) => Promise<unknown>;
+type Send = (command: readonly string[]) => Promise<unknown>;
 
 export interface Checked {
-  /** What weakens the promises. */
+  /** Settings that weaken the promises. */
   readonly notices: readonly string[];
-  /** What is there, for people who look. */
+  /** Server, role, replicas and durability, for people. */
   readonly found: readonly string[];
 }
 
-export async function checkStart(connection: Connection, settings: RedisSettings, facts: string): Promise<Checked> {
-  const fsync = await appendfsync((args) => connection.send(args));
+export async function checkStart(
+  connection: PrimaryConnection,
+  settings: RedisSettings,
+  facts: string,
+): Promise<Checked> {
+  const fsync = await appendfsync((command) => connection.send(command));
   const notices = [
     ...checkFacts(facts),
     ...persistenceNotices(facts, fsync),
@@ -34,11 +38,11 @@ export async function checkStart(connection: Connection, settings: RedisSettings
     found:
       facts === ''
         ? []
-        : foundIn(facts, { fsync, settings, layout: connection.layout, place: connection.lane().place }),
+        : foundIn(facts, { fsync, settings, layout: connection.layout, place: connection.current().place }),
   };
 }
 
-/** What INFO says of the server's version and of its memory. */
+/** Checks the version and the memory policy in the answer of INFO. */
 export function checkFacts(facts: string): string[] {
   return [...checkVersion(facts), ...checkEviction(facts)];
 }
@@ -72,18 +76,18 @@ function checkVersion(facts: string): string[] {
     : [`version ${version} has a known hole in its script engine (CVE-2025-49844): update the server`];
 }
 
-/** A server that throws keys away when it is full would throw away jobs. */
+/** A server that evicts keys when its memory is full would delete jobs. */
 function checkEviction(facts: string): string[] {
   const policy = factIn(facts, 'maxmemory_policy');
   if (policy === 'noeviction' || policy === '') return [];
-  const words = `maxmemory-policy is ${policy}: Redis would delete jobs when memory is short`;
-  if (factIn(facts, 'maxmemory') === '0') return [`${words}; maxmemory is not set, so not yet`];
-  throw new LonghaulError('store-incompatible', `${words}; set it to noeviction`);
+  const message = `maxmemory-policy is ${policy}: Redis would delete jobs when memory is short`;
+  if (factIn(facts, 'maxmemory') === '0') return [`${message}; maxmemory is not set, so not yet`];
+  throw new LonghaulError('store-incompatible', `${message}; set it to noeviction`);
 }
 
-/** Undefined when the server does not let us ask. */
-async function appendfsync(ask: Ask): Promise<string | undefined> {
-  const answer = await ask(['CONFIG', 'GET', 'appendfsync']).catch(() => undefined);
+/** Returns undefined when CONFIG is forbidden. */
+async function appendfsync(send: Send): Promise<string | undefined> {
+  const answer = await send(['CONFIG', 'GET', 'appendfsync']).catch(() => undefined);
   if (Array.isArray(answer)) return String(answer[1]);
   return typeof answer === 'object' && answer !== null ? String(Object.values(answer)[0]) : undefined;
 }
@@ -98,7 +102,7 @@ function persistenceNotices(facts: string, appendfsync: string | undefined): str
   return [`appendfsync is ${appendfsync}: a crash of Redis can lose the last seconds, also of what was confirmed`];
 }
 
-/** Fewer than are wanted confirm nothing; exactly as many, and the loss of one of them stops every change. */
+/** With fewer replicas than wanted no change is confirmed; with exactly as many, the loss of one stops every change. */
 function replicaNotices(facts: string, { replicas }: RedisSettings): string[] {
   const connected = Number(factIn(facts, 'connected_slaves') || replicas);
   if (connected >= replicas) return [];
@@ -110,7 +114,9 @@ function replicaNotices(facts: string, { replicas }: RedisSettings): string[] {
 function addressNotices({ address: { places, password, isTls } }: RedisSettings): string[] {
   if (places.every(({ host }) => host === 'localhost' || host === '::1' || host.startsWith('127.'))) return [];
   return [
-    ...(password === '' ? ['Redis is reached without a password: whoever can write to it controls every job'] : []),
+    ...(password === ''
+      ? ['Redis is reached without a password: a program that can write to it controls every job']
+      : []),
     ...(isTls ? [] : ['Redis is reached over the network without TLS (rediss://)']),
   ];
 }

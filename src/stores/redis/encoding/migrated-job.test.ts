@@ -5,7 +5,7 @@ import { movedJobArguments, readMovedJobs } from './migrated-job.ts';
 
 const LONG = 'l\u001f'.repeat(600);
 
-/** Every part that a job may have, each unlike its default: whoever adds one says here what it looks like. */
+/** Every part that a job may have, each unlike its default. A new part is added here. */
 const FULL: Job = {
   id: 'full',
   queue: 'q',

@@ -10,7 +10,7 @@ import { birthFields } from '../calls/add-request.ts';
 import { readHistory } from './job-history.ts';
 import { checksum, fieldsOf, readJobs } from './job-record.ts';
 import { EVENT_LETTERS, escapeText, FIELD, INLINE_LIMIT, PART, PLACES } from './layout.ts';
-import { textWord, word } from './request-encoding.ts';
+import { field, textField } from './request-encoding.ts';
 
 /** The arguments of lua/operations/migration-write.lua for one job. */
 export function movedJobArguments({ job, history, parents, holds }: MigratedJob): string[] {
@@ -18,8 +18,8 @@ export function movedJobArguments({ job, history, parents, holds }: MigratedJob)
   const letters = [...apart.keys()].join('');
   const data = apart.has('d') ? '' : checksum(job.data) + escapeText(job.data);
   const rows = history.slice(1).map((row) => rowText(row, job.createdAt));
-  const words = headOf(job) + fieldsText(job, history, apart) + word('apart', letters === '' ? undefined : letters);
-  const record = `${words}${word('rows', rows.length || undefined)}${rows.join('')}${FIELD}:${data}`;
+  const head = headOf(job) + fieldsText(job, history, apart) + field('apart', letters === '' ? undefined : letters);
+  const record = `${head}${field('rows', rows.length || undefined)}${rows.join('')}${FIELD}:${data}`;
   const edges = parents.map(({ seq, isOpen }) => `${seq}${isOpen ? '+' : '-'}`).join(' ');
   const until = holds === null ? '' : String(holds.until ?? '-');
   return [job.id, record, String(apart.size), ...apart.values(), edges, until];
@@ -37,7 +37,7 @@ function stateLetter(state: Job['state']): string {
 }
 
 function headOf(job: Job): string {
-  return `${placeOf(job)}${job.seq} ${job.createdAt} ${job.queue}${word('attempt', job.attempt || undefined)}`;
+  return `${placeOf(job)}${job.seq} ${job.createdAt} ${job.queue}${field('attempt', job.attempt || undefined)}`;
 }
 
 /** Texts too long for the record, by letter. */
@@ -67,42 +67,42 @@ function fieldsText(job: Job, history: readonly HistoryRow[], apart: ReadonlyMap
   return birth + lifeFields(job) + endFields(job, apart);
 }
 
-const counted = (name: string, value: number): string => word(name, value === 0 ? undefined : value);
-const timed = (name: string, value: number | null): string => word(name, value ?? undefined);
+const counted = (name: string, value: number): string => field(name, value === 0 ? undefined : value);
+const timed = (name: string, value: number | null): string => field(name, value ?? undefined);
 
 function lifeFields(job: Job): string {
   const { parents, progress } = job;
   const shown = progress && `${progress.percent ?? '-'} ${progress.at}`;
-  const said = progress === null || progress.text === null ? '' : `${PART}${escapeText(progress.text)}`;
+  const text = progress === null || progress.text === null ? '' : `${PART}${escapeText(progress.text)}`;
   return (
-    word('parents', parents === null ? undefined : `${parents.of} ${parents.open} ${parents.bad}`) +
+    field('parents', parents === null ? undefined : `${parents.of} ${parents.open} ${parents.bad}`) +
     counted('dependents', job.dependents) +
     timed('delayMs', job.delayMs) +
     timed('freedAt', job.freedAt) +
     timed('returnedAt', job.returnedAt) +
     counted('turn', job.turn) +
-    textWord('equal', job.coalesceKey ?? undefined) +
-    word('into', job.foldedInto ?? undefined) +
+    textField('equal', job.coalesceKey ?? undefined) +
+    field('into', job.foldedInto ?? undefined) +
     counted('folded', job.folded) +
     counted('failures', job.failures) +
     counted('resends', job.resends) +
     counted('crashes', job.crashes) +
     counted('interruptions', job.interruptions) +
-    word('progress', shown === null ? undefined : shown + said)
+    field('progress', shown === null ? undefined : shown + text)
   );
 }
 
 function endFields(job: Job, apart: ReadonlyMap<string, string>): string {
   const { failure } = job;
   const text = (letter: string, name: string, value: string | null | undefined) =>
-    value === null || value === undefined ? '' : textWord(name, apart.has(letter) ? '' : value);
+    value === null || value === undefined ? '' : textField(name, apart.has(letter) ? '' : value);
   return (
     text('v', 'checkpoint', job.checkpoint) +
     text('r', 'result', job.result) +
-    textWord('group', failure?.group) +
-    textWord('message', failure?.message) +
+    textField('group', failure?.group) +
+    textField('message', failure?.message) +
     text('t', 'detail', failure?.detail) +
-    textWord('forwardedTo', job.forwardedTo ?? undefined) +
+    textField('forwardedTo', job.forwardedTo ?? undefined) +
     timed('endedAt', job.endedAt)
   );
 }
@@ -130,10 +130,10 @@ export function readMovedJobs(answer: readonly string[]): {
   return { last: answer[0] ?? '', jobs };
 }
 
-const untilOf = (word: string): number | null => (word === '-' ? null : Number(word));
+const untilOf = (text: string): number | null => (text === '-' ? null : Number(text));
 
-function readEdges(words: string): readonly MigratedEdge[] {
-  const edges = words.split(' ').filter((each) => each !== '');
+function readEdges(text: string): readonly MigratedEdge[] {
+  const edges = text.split(' ').filter((each) => each !== '');
   const read = edges.map((each) => ({ seq: Number(each.slice(0, -1)), isOpen: each.endsWith('+') }));
   return read.sort((a, b) => a.seq - b.seq);
 }

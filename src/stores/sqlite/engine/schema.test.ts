@@ -14,7 +14,10 @@ async function aFileOfSchema1(): Promise<string> {
   await store.jobs.add([{ id: 'old', queue: 'q', data: '{"n":1}' }]);
   await store.close();
   const db = openDatabase(path, 0);
-  db.exec('DROP TABLE statistics_log; ALTER TABLE jobs DROP COLUMN data_sum; ALTER TABLE jobs DROP COLUMN result_sum');
+  const added = ['jobs.data_sum', 'jobs.result_sum'];
+  added.push('claims.earlier_request', 'claims.earlier_first_token', 'claims.earlier_last_token');
+  for (const each of added) db.exec(`ALTER TABLE ${each.replace('.', ' DROP COLUMN ')}`);
+  db.exec('DROP TABLE statistics_log');
   db.exec('PRAGMA user_version = 1');
   db.close();
   return path;

@@ -13,7 +13,9 @@ import { firstRow } from './sqlite-database.ts';
 const APPLICATION_ID = 0x4c4f4e47;
 
 /** Each step upgrades the schema by one version. */
-const STEPS: readonly URL[] = ['001', '002', '003'].map((step) => new URL(`../schema/${step}.sql`, import.meta.url));
+const STEPS: readonly URL[] = ['001', '002', '003', '004'].map(
+  (step) => new URL(`../schema/${step}.sql`, import.meta.url),
+);
 
 export const SCHEMA_VERSION = STEPS.length;
 const OLDEST_VERSION = 1;

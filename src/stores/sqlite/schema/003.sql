@@ -1,6 +1,4 @@
--- Schema 3. The log of statistics: one row per transaction and group of alike jobs, until it is added to `statistics` and
--- `series`. The log is emptied as a whole, so the largest id is the number of pending entries.
-CREATE TABLE statistics_log (
-  id    INTEGER PRIMARY KEY,
-  entry TEXT NOT NULL          -- JSON, see tables/statistics-log.ts
-);
+-- Schema 3. The claim of a worker before its latest one: two of its requests may be in flight. Null without one.
+ALTER TABLE claims ADD COLUMN earlier_request TEXT;
+ALTER TABLE claims ADD COLUMN earlier_first_token INTEGER;
+ALTER TABLE claims ADD COLUMN earlier_last_token INTEGER;

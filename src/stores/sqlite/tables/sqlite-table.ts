@@ -13,7 +13,7 @@ import { keyAddress } from '../../../core/lifecycle/lifecycle.ts';
 import type { TagCount } from '../../../core/ports/insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../../core/ports/job-store.ts';
 import type { MigratedJob } from '../../../core/ports/migration.ts';
-import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../../core/ports/table.ts';
+import type { Edge, LaterPage, RememberedClaim, Table, WorkerRow } from '../../../core/ports/table.ts';
 import type { QueueSettings } from '../../../core/settings/settings.ts';
 import type { CurrentFailureGroup } from '../../../core/statistics/failure-trend.ts';
 import type { SeriesPage, Span } from '../../../core/statistics/series.ts';
@@ -316,12 +316,12 @@ export class SqliteTable implements Table {
     this.#edges.remove(child);
   }
 
-  lastClaim(worker: string): LastClaim | undefined {
-    return this.#workers.lastClaim(worker);
+  rememberedClaims(worker: string): readonly RememberedClaim[] {
+    return this.#workers.rememberedClaims(worker);
   }
 
-  rememberClaim(worker: string, claim: LastClaim): void {
-    this.#workers.rememberClaim(worker, claim);
+  rememberClaim(worker: string, claim: RememberedClaim, at: number): void {
+    this.#workers.rememberClaim(worker, claim, at);
   }
 
   forgetUnregisteredWorkers(until: number): void {

@@ -1,5 +1,5 @@
-/** Registered workers, and the last claim of each worker. */
-import type { LastClaim, WorkerRow } from '../../../core/ports/table.ts';
+/** Registered workers, and the last two claims of each worker. */
+import type { RememberedClaim, WorkerRow } from '../../../core/ports/table.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 
@@ -13,6 +13,14 @@ type StoredWorker = readonly [
   seenAt: number,
   until: number,
 ];
+type StoredClaims = readonly [
+  request: string,
+  first: number,
+  last: number,
+  earlierRequest: string | null,
+  earlierFirst: number | null,
+  earlierLast: number | null,
+];
 const COLUMNS = 'id, host, pid, queues, info, registered_at, seen_at, until';
 
 export class WorkerRows {
@@ -20,10 +28,10 @@ export class WorkerRows {
   readonly #all: Statement;
   readonly #put: Statement;
   readonly #remove: Statement;
-  readonly #claim: Statement;
+  readonly #claims: Statement;
   readonly #leases: Statement;
   readonly #remember: Statement;
-  readonly #forgetClaim: Statement;
+  readonly #forgetClaims: Statement;
   readonly #forgetUnregisteredWorkers: Statement;
 
   constructor(db: Database) {
@@ -31,13 +39,16 @@ export class WorkerRows {
     this.#all = db.prepare(`SELECT ${COLUMNS} FROM workers`);
     this.#put = db.prepare(`INSERT OR REPLACE INTO workers (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#remove = db.prepare('DELETE FROM workers WHERE id = ?');
-    this.#claim = db.prepare('SELECT request, at, first_token, last_token FROM claims WHERE worker = ?');
+    this.#claims = db.prepare(`SELECT request, first_token, last_token,
+      earlier_request, earlier_first_token, earlier_last_token FROM claims WHERE worker = ?`);
     this.#leases = db.prepare(`SELECT id, token FROM jobs INDEXED BY jobs_leased
       WHERE lease_until IS NOT NULL AND token BETWEEN ? AND ? ORDER BY token`);
-    this.#remember = db.prepare(
-      'INSERT OR REPLACE INTO claims (worker, request, at, first_token, last_token) VALUES (?, ?, ?, ?, ?)',
-    );
-    this.#forgetClaim = db.prepare('DELETE FROM claims WHERE worker = ?');
+    this.#remember = db.prepare(`INSERT INTO claims (worker, request, at, first_token, last_token)
+      VALUES (?, ?, ?, ?, ?) ON CONFLICT (worker) DO UPDATE SET
+        earlier_request = request, earlier_first_token = first_token, earlier_last_token = last_token,
+        request = excluded.request, at = excluded.at,
+        first_token = excluded.first_token, last_token = excluded.last_token`);
+    this.#forgetClaims = db.prepare('DELETE FROM claims WHERE worker = ?');
     this.#forgetUnregisteredWorkers = db.prepare(
       'DELETE FROM claims WHERE at <= ? AND worker NOT IN (SELECT id FROM workers)',
     );
@@ -60,26 +71,30 @@ export class WorkerRows {
 
   remove(id: string): void {
     this.#remove.run(id);
-    this.#forgetClaim.run(id);
+    this.#forgetClaims.run(id);
   }
 
-  /** Returns the last claim with the leases that are still held: a repeated claim needs no others. */
-  lastClaim(worker: string): LastClaim | undefined {
-    const row = firstRow<readonly [string, number, number, number]>(this.#claim, worker);
-    if (row === undefined) return undefined;
-    const [requestId, at, first, last] = row;
+  /** Returns each with the leases that are still held: a repeated claim needs no others. */
+  rememberedClaims(worker: string): readonly RememberedClaim[] {
+    const row = firstRow<StoredClaims>(this.#claims, worker);
+    if (row === undefined) return [];
+    const [requestId, first, last, earlierId, earlierFirst, earlierLast] = row;
+    const latest = this.#rememberedClaim(requestId, first, last);
+    return earlierId === null ? [latest] : [latest, this.#rememberedClaim(earlierId, earlierFirst, earlierLast)];
+  }
+
+  /** The leases are queried only for the rare repeated claim: every claim reads the request ids. */
+  #rememberedClaim(requestId: string, first: number | null, last: number | null): RememberedClaim {
     const leases = () => allRows<readonly [string, number]>(this.#leases, first, last);
     return {
       requestId,
-      at,
-      // Queried only for the rare repeated claim: every claim reads the request id.
       get leases() {
         return leases().map(([id, token]) => ({ id, token }));
       },
     };
   }
 
-  rememberClaim(worker: string, { requestId, at, leases }: LastClaim): void {
+  rememberClaim(worker: string, { requestId, leases }: RememberedClaim, at: number): void {
     const first = leases[0]?.token ?? 0;
     const last = leases.at(-1)?.token ?? 0;
     execute(this.#remember, worker, requestId, at, first, last);

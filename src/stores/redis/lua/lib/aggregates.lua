@@ -1,5 +1,5 @@
 -- aggregates: the cells of statistics, the pages of throughput and the storage sums, with the pending entries of the log
--- (lib/statistics-log.lua). Readers add the entries in memory and write nothing; `aggregate` writes the result and empties the log.
+-- (statistics-log.lua) added in memory. Nothing here writes: statistics-reads.lua returns the result, aggregate-log.lua writes it.
 --
 -- In the hash of the jobs:
 --   #<queue> \31 <day> \31 <letter of the kind><name>   a cell (core/statistics/aggregate.ts): eleven doubles, then `;` and its
@@ -157,6 +157,16 @@ local function aggregates()
     return merged
   end
 
+  -- The pages with pending entries: words by address.
+  local function pendingPages()
+    local sum = log.pending()
+    if not sum.pages then
+      sum.pages = {}
+      for _, page in ipairs(mergedPages(sum)) do sum.pages[page.address] = page.words end
+    end
+    return sum.pages
+  end
+
   -- ── storage ──
 
   local function storageOf(queue, sums)
@@ -166,147 +176,14 @@ local function aggregates()
     return known
   end
 
-  -- ── writing ──
-
-  -- Cells are in their indexes before they are written.
-  local function enter(cells)
-    local lists, order = {}, {}
-    for i = 1, #cells do
-      local queue, day = cells[i].queue, cells[i].day
-      if not lists[queue] then lists[queue], order[#order + 1] = {}, queue end
-      local list = lists[queue]
-      list[#list + 1], list[#list + 2] = day, day .. '\31' .. cells[i].name
-    end
-    for i = 1, #order do
-      write('ZADD', P .. 'cells:' .. order[i], unpack(lists[order[i]]))
-      write('ZADD', P .. 'buckets:' .. order[i], unpack(lists[order[i]]))
-    end
-  end
-
-  local function fieldsOf(sum)
-    local set, cells, new = {}, mergedCells(sum)
-    local function add(list)
-      for i = 1, #list do set[#set + 1], set[#set + 2] = list[i].address, list[i].words end
-    end
-    add(cells)
-    add(mergedPages(sum))
-    for queue, sums in pairs(sum.storage) do
-      set[#set + 1] = '$' .. queue
-      set[#set + 1] = struct.pack('>ddddd', unpack(storageOf(queue, sums)))
-    end
-    return set, new
-  end
-
-  local function removeEntries(count)
-    for from = 1, count, BATCH do
-      write('HDEL', P .. 'j', unpack(log.fieldNames(from, math.min(from + BATCH - 1, count))))
-    end
+  -- The five sums of core/statistics/storage.ts, as if no entry were pending.
+  local function storage(queue)
+    return storageOf(queue, log.pending().storage[queue])
   end
 
   aggregatesOfCall = {
-    -- Adds all pending entries to the cells. One HSET writes the cells and that their entries are no longer pending; an entry
-    -- field that is left behind after that is not read, and is overwritten later.
-    aggregate = function()
-      local list, from = log.entries(), 1
-      if list.count == 0 then return end
-      while from <= list.count do
-        local sum, to = log.sumFrom(list, from, BATCH)
-        local set, new = fieldsOf(sum)
-        enter(new)
-        if to == list.count then
-          set[#set + 1], set[#set + 2] = '+', '0'
-        else
-          for i = from, to do set[#set + 1], set[#set + 2] = '+' .. i, '' end
-        end
-        write('HSET', P .. 'j', unpack(set))
-        from = to + 1
-      end
-      removeEntries(list.count)
-      log.forget()
-    end,
-
-    -- The cells of a queue from a day to another, of one kind or of all, as if no entry were pending: day, letter and name,
-    -- and words of each.
-    cells = function(queue, kind, first, last)
-      local found, isSeen, head = {}, {}, '#' .. queue .. '\31'
-      local words, merged = pendingCells()
-      for _, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, first, last)) do
-        local day, name = member:match('^(%d+)\31(.*)$')
-        local isAsked = not kind or name:sub(1, 1) == kind
-        local own = isAsked and (words[head .. member] or call('HGET', P .. 'j', head .. member))
-        isSeen[head .. member] = true
-        if own then found[#found + 1] = { day = day, name = name, words = own } end
-      end
-      for i = 1, #merged do
-        local cell = merged[i].cell
-        local isAsked = cell.queue == queue and (not kind or cell.name:sub(1, 1) == kind)
-        local day = isAsked and not isSeen[cell.address] and tonumber(cell.day)
-        if day and day >= tonumber(first) and day <= tonumber(last) then
-          found[#found + 1] = { day = cell.day, name = cell.name, words = merged[i].words }
-        end
-      end
-      return found
-    end,
-
-    -- The first day after another that has a cell; nil if there is none.
-    nextDay = function(queue, after)
-      local found = call('ZRANGEBYSCORE', P .. 'cells:' .. queue, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-      local day = tonumber(found) or math.huge
-      for _, cell in ipairs(log.pending().cells) do
-        local own = cell.queue == queue and tonumber(cell.day) or math.huge
-        if own > tonumber(after) then day = math.min(day, own) end
-      end
-      return day < math.huge and ('%d'):format(day) or nil
-    end,
-
-    -- How many cells a queue has up to a day, and the sizes of at most `limit` of them.
-    oldCells = function(queue, last, limit)
-      local index, head, sizes, isSeen = P .. 'cells:' .. queue, '#' .. queue .. '\31', {}, {}
-      local count, words, merged = call('ZCOUNT', index, '-inf', last), pendingCells()
-      for i, member in ipairs(call('ZRANGEBYSCORE', index, '-inf', last, 'LIMIT', 0, limit)) do
-        local own = words[head .. member]
-        sizes[i] = own and #own or call('HSTRLEN', P .. 'j', head .. member)
-        isSeen[head .. member] = true
-      end
-      for i = 1, #merged do
-        local cell = merged[i].cell
-        local isOld = cell.queue == queue and tonumber(cell.day) <= tonumber(last)
-        if isOld and not isSeen[cell.address] and not call('ZSCORE', index, cell.day .. '\31' .. cell.name) then
-          count = count + 1
-          if #sizes < limit then sizes[#sizes + 1] = #merged[i].words end
-        end
-      end
-      return count, sizes
-    end,
-
-    -- A cell as core/statistics/aggregate.ts writes it; with its buckets or without.
-    cellText = function(words, hasBuckets)
-      local cell = { struct.unpack('>ddddddddddd', words) }
-      for i = 1, 11 do cell[i] = statistics.text(cell[i]) end
-      return table.concat(cell, ' ', 1, 11) .. (hasBuckets and words:sub(89) or '')
-    end,
-
-    -- The pages in the slots of these pages, as if no entry were pending: number and counts of each.
-    pages = function(queue, span, first, last)
-      local sum, addresses, found = log.pending(), {}, {}
-      if not sum.pages then
-        sum.pages = {}
-        for _, page in ipairs(mergedPages(sum)) do sum.pages[page.address] = page.words end
-      end
-      for number = first, last do addresses[#addresses + 1] = '%' .. queue .. '\31' .. span.letter .. number % span.slots end
-      local known = stored(addresses)
-      for i = 1, #addresses do
-        local words, counts = sum.pages[addresses[i]] or known[i], {}
-        for at = 9, words and #words or 0, 4 do counts[#counts + 1] = ('%d'):format((struct.unpack('>I4', words, at))) end
-        if words then found[#found + 1] = statistics.text((struct.unpack('>d', words))) .. '\31' .. table.concat(counts, ' ') end
-      end
-      return found
-    end,
-
-    -- The five sums of core/statistics/storage.ts, as if no entry were pending.
-    storage = function(queue)
-      return storageOf(queue, log.pending().storage[queue])
-    end,
+    log = log, stored = stored, mergedCells = mergedCells, mergedPages = mergedPages, storageOf = storageOf,
+    pendingCells = pendingCells, pendingPages = pendingPages, storage = storage,
   }
   return aggregatesOfCall
 end

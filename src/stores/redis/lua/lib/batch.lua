@@ -1,6 +1,6 @@
 -- batch: what the fast path (fastpath.lua) stands on. It reads the clock and settings, collects what a call will write, and
 -- writes it in the order of unit-of-work.lua, so that the next call can repair what an aborted one left.
--- uses: aggregates, statistics
+-- uses: aggregate-log, statistics
 --
 -- All of this is set up in every call, so functions and tables are few, and loops do not ask lists for their length.
 
@@ -185,7 +185,7 @@ return {
     end
     local isMany = statistics.append(records, batch.nowText)
     write('HSET', P .. 'j', unpack(records)) -- in one, so that all of it is done or none
-    if isMany then aggregates().aggregate() end
+    if isMany then aggregateLog() end
     for i = 1, batch.fifos and #batch.fifos or 0 do write('RPUSH', P .. 'fifo:' .. batch.fifos[i].name, unpack(batch.fifos[i].pushed)) end
     for i = 1, #queues do
       local queue = queues[i]

@@ -246,11 +246,13 @@ return {
 
   -- ── claim ──
 
-  -- ARGV from `at`: worker, request id, limit, length of the lease or '' and the resources offered, the queues. `last` is
-  -- what the worker claimed last.
+  -- ARGV from `at`: worker, request id, limit, length of the lease or '' and the resources offered, the queues. `last`:
+  -- the last two claims of the worker.
   claim = function(at, last)
     local worker, requestId, nowText = args[at], args[at + 1], batch.nowText
+    local earlierAt = last and last:find('\30\30', 1, true) -- the request before the latest
     if last and last:match('^[^\30\31]*') == requestId then return nil end
+    if earlierAt and last:match('^[^\30\31]*', earlierAt + 2) == requestId then return nil end
     local claim = {
       worker = worker, limit = tonumber(args[at + 2]), leaseMs = tonumber(args[at + 3]:match('^%S*')), taken = 0,
       answer = { nowText, '' }, claims = { requestId .. '\30' .. nowText }, nextAt = math.huge, unsure = {},
@@ -259,9 +261,10 @@ return {
       if not fastpath.serve(claim, batch.queue(args[i])) then return nil end
     end
     if claim.taken == 0 then return claim end
+    if not last then return nil end -- maintenance must know of a worker that claims for the first time
     local records, n = batch.records, 2 * batch.count
-    records[n + 1], records[n + 2] = '@' .. worker, table.concat(claim.claims, '\31')
-    return last and claim -- maintenance must know of a worker that claims for the first time
+    records[n + 1], records[n + 2] = '@' .. worker, table.concat(claim.claims, '\31') .. '\30\30' .. last:sub(1, (earlierAt or 0) - 1)
+    return claim
   end,
 
   serve = function(claim, queue)

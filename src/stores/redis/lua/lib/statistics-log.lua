@@ -1,4 +1,4 @@
--- statistics-log: reads the pending entries of the log (lib/statistics.lua) and sums them.
+-- statistics-log: reads the pending entries of the log (statistics.lua) and sums them.
 --
 -- A sum of entries has: `cells`, those concerned, in order, each with its parts (a part belongs to every cell of a group of
 -- alike jobs and a day); `minutes`, the ends by queue and minute, in order; `storage`, the five sums by queue. Nothing here
@@ -6,10 +6,10 @@
 --
 -- Invariant: entries are added in their order, because the number of cells of a day is limited.
 -- Most calls need none of this, so the functions are created by the first use. Returns a table of functions.
--- uses: statistics
+-- uses: histogram
 
 local function openLog()
-  local DAY_MS, MINUTE_MS, BATCH, bucketOf = 86400000, FASTPATH.SPANS[1].ms, 1000, statistics.bucketOf
+  local DAY_MS, MINUTE_MS, BATCH = 86400000, FASTPATH.SPANS[1].ms, 1000
   local known -- the pending entries that were read last: their count, texts and sum
 
   local function fieldNames(from, to)
@@ -145,7 +145,7 @@ local function openLog()
 
   local function addEntry(sum, entry)
     local alike, queue, at, storage, waits, runs, ends, failures = entry:match(ENTRY)
-    if not alike then return end -- aggregated already, see aggregate
+    if not alike then return end -- aggregated already, see aggregate-log.lua
     if storage ~= '' then addStorage(sum, queue, storage) end
     if waits == '' and runs == '' and ends == '' then return end
     at = tonumber(at)

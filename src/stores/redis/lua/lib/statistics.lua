@@ -2,17 +2,17 @@
 --
 -- The log is in the hash of the jobs: `+` is the number of pending entries, `+1` and so on are the entries. So one HSET
 -- carries records and entries, and what is counted and what is in the history cannot differ. A call appends one entry per
--- group of alike jobs (queue, worker, tags); it reads and writes no cell. lib/aggregates.lua adds the entries to the cells.
+-- group of alike jobs (queue, worker, tags); it reads and writes no cell. aggregate-log.lua adds the entries to the cells.
 --
 -- An entry: queue \31 worker \31 tags \31 time \31 storage \31 waits \31 runs \31 ends { \31 failure group \31 ends }
 --   storage      the five sums of core/statistics/storage.ts, or nothing
 --   waits, runs  nothing; one duration; or count, first, sum and squares of the distances from the first, and `;bucket=count` of each
 --   ends         retries, failures and interruptions, or nothing
 -- An entry without waits, runs and ends concerns the storage alone.
+-- uses: histogram
 
 local statistics
 statistics = {
-  SMALL = { 1, 2, 5, 10, 20, 50, 100, 200, 500 },
   groups = {}, order = {}, latest = false, -- groups of alike jobs by address and in order; the group that was used last
   storage = {}, storageOrder = {}, -- queue → changes of the five sums; the queues in order
   pending = nil, -- the number of pending entries as text, or false, if the caller has read it
@@ -54,25 +54,11 @@ statistics = {
     if result and at == 1 then sums[4], sums[5] = sums[4] + sign, sums[5] + sign * result end
   end,
 
-  -- core/statistics/histogram.ts
-  bucketOf = function(ms)
-    if ms < 1000 then
-      local SMALL, bucket = statistics.SMALL, 0
-      while bucket < 9 and ms >= SMALL[bucket + 1] do bucket = bucket + 1 end
-      return bucket
-    end
-    if ms < 60000 then return 9 + math.floor(ms / 1000) end
-    if ms < 3600000 then return 68 + math.floor(ms / 60000) end
-    if ms < 86400000 then return 124 + math.floor(ms / 900000) end
-    if ms < 259200000 then return 196 + math.floor(ms / 3600000) end
-    return 265 + math.min(365, math.floor(ms / 86400000))
-  end,
-
   -- Adds a duration to the waits (w) or runs (r) of a group. Sums are of the distance from the first duration, which is
   -- small where the durations are alike. Most groups have one duration, which is kept as it is.
   measure = function(group, letter, ms)
     if ms < 0 then ms = 0 end
-    local spread, bucketOf = group[letter], statistics.bucketOf
+    local spread = group[letter]
     if not spread then
       group[letter] = ms
       return

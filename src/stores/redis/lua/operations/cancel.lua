@@ -29,12 +29,17 @@ local function waitingFor(job)
   return count
 end
 
+local function waitingBelow(job)
+  return require('find-parents').descendants(job, math.huge, require('dependencies').isNotEnded)
+end
+
 -- Cancels all descendants before their dependents are notified: the rule of a dependent must not apply to a cancelled one.
 local function withDependents(job, request, end_)
-  local along = job.fields.dependents and request.dependents == 'cancel' and require('find-parents').descendants(job, math.huge, require('dependencies').isNotEnded) or {}
+  local isMeant = job.fields.dependents and request.dependents == 'cancel'
+  local descendants = isMeant and waitingBelow(job) or {}
   local outcome, line = end_(), {}
   if outcome == 'cancelled' and job.fields.dependents then line[1] = { job = job, wasUnsuccessful = false } end
-  for _, child in ipairs(along) do
+  for _, child in ipairs(descendants) do
     stop(child, {})
     if child.fields.dependents then line[#line + 1] = { job = child, wasUnsuccessful = false } end
   end

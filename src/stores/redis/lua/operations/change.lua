@@ -9,7 +9,8 @@ operation.begin()
 local function refusalOf(job, request)
   local state = STATE[job.place]
   local isOpen = state == 'waiting' or state == 'draft'
-  if not isOpen and (request.data or request.runAt or request.waitFor or request.partFrom) then return '!wrong-state ' .. state .. ' change' end
+  local isOpenOnly = request.data or request.runAt or request.waitFor or request.partFrom
+  if not isOpen and isOpenOnly then return '!wrong-state ' .. state .. ' change' end
   if not isOpen and state ~= 'running' and request.priority then return '!wrong-state ' .. state .. ' change' end
   if state ~= 'running' and request.pause then return '!wrong-state ' .. state .. ' change' end
 end

@@ -15,6 +15,7 @@ leaseMs = lengthOf
 local whole, free = nil, nil -- resources, read when a job needs some
 local taken, parked = {}, 0
 local last = call('HGET', P .. 'j', '@' .. worker)
+local lastEnd = last and (last:find('\30\30', 1, true) or 0) - 1 -- the end of the latest request
 local MAX = { page = 1000, dropped = 10000 }
 
 -- Stores the claim in the same write as the records, so that a repeated request finds all of it or nothing. A worker without a
@@ -27,7 +28,8 @@ local function rememberClaim()
     parts[n + 1], parts[n + 2] = taken[i].id, taken[i].lease.token
     n = n + 2
   end
-  context.claim = { '@' .. worker, table.concat(parts, '\31') }
+  -- The request before it is kept: a worker may have two in flight.
+  context.claim = { '@' .. worker, table.concat(parts, '\31') .. (last and '\30\30' .. last:sub(1, lastEnd) or '') }
 end
 
 -- Moves due jobs to the ready index.
@@ -195,7 +197,9 @@ local function takeFrom(queue)
   -- Claimed jobs may have webhooks, which are jobs of this queue.
   if context.newJobs then unitOfWork.flush() end
   -- A job that keeps others parked may not be due at an earlier time: then all are unparked.
-  if context.isBehind and not context.stepFrom and require('parking').unpark('parked:' .. queue, math.huge) > 0 then unitOfWork.flush() end
+  if context.isBehind and not context.stepFrom then
+    if require('parking').unpark('parked:' .. queue, math.huge) > 0 then unitOfWork.flush() end
+  end
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)
   -- An expired lease frees slots for jobs that were parked in an earlier queue: they must be written before.
   if parked > 0 and leaseEnd and leaseEnd <= context.now then unitOfWork.flush() end
@@ -206,14 +210,23 @@ local function takeFrom(queue)
   if runAt and runAt <= context.now then promote(queue) else runAts[queue] = runAt or math.huge end
   local ms, before = tonumber(leaseMs) or settings.leaseMs, #taken
   serve(queue, ms, settings)
+  -- Scheduled jobs may have been coalesced into the claimed ones: the next run time of the others is read again.
+  if #taken > before and (orNil(settings.coalesce) or {}).scheduled then runAts[queue] = nil end
   local mine = #taken > before and context.now + ms or math.huge
   if isAlone and (not leaseEnd or leaseEnd > context.now) then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
 end
 
--- Repeats the answer to the worker's last request, for the leases that are still held.
-local function again(last)
+-- Returns the stored claim of this request, if it is one of the worker's last two.
+local function remembered()
+  for _, claim in ipairs(last and { last:sub(1, lastEnd), lastEnd >= 0 and last:sub(lastEnd + 3) or nil } or {}) do
+    if claim:match('^[^\30\31]*') == requestId then return claim end
+  end
+end
+
+-- Repeats the answer to an earlier request, for the leases that are still held.
+local function again(claim)
   local ids, tokens = {}, {}
-  for id, token in last:gmatch('\31([^\31]*)\31(%d+)') do
+  for id, token in claim:gmatch('\31([^\31]*)\31(%d+)') do
     ids[#ids + 1], tokens[#tokens + 1] = id, token
   end
   record.load(ids)
@@ -245,8 +258,9 @@ local function nextAt()
   return next == math.huge and '' or text(next)
 end
 
-if last and last:match('^[^\30\31]*') == requestId then
-  again(last)
+local repeated = remembered()
+if repeated then
+  again(repeated)
 else
   for _, queue in ipairs(names) do
     if #taken >= limit then break end

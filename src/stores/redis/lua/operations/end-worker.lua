@@ -21,7 +21,9 @@ end
 
 local held = heldBy()
 local isKnown = call('HEXISTS', P .. 'workers', id) == 1
-for i = 1, #held do require('lost-leases').endLostAttempt(held[i], queueSettings.settingsOf(held[i].queue), 'its worker was failed') end
+for i = 1, #held do
+  require('lost-leases').endLostAttempt(held[i], queueSettings.settingsOf(held[i].queue), 'its worker was failed')
+end
 unitOfWork.flush()
 events.publish()
 if not isKnown and #held == 0 then return '!worker-lost' end

@@ -18,7 +18,9 @@ local function keep(job, request)
   if request.checkpoint then recordChanges.setRequestText(job, 'v', request.checkpoint, request) end
   if request.data then recordChanges.setRequestText(job, 'd', request.data, request) end
   if request.percent or request.started then events.emit('progress', job.queue, 'running', job.id) end
-  if request.percent and (fields.hooks or context.webhookQueues) then require('outbox').addProgressWebhooks(job, before, tonumber(request.percent)) end
+  if request.percent and (fields.hooks or context.webhookQueues) then
+    require('outbox').addProgressWebhooks(job, before, tonumber(request.percent))
+  end
 end
 
 return operation.forEach(function(job, request)

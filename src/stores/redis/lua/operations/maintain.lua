@@ -2,7 +2,7 @@
 -- ARGV: clock, limit. Returns how many leases and drafts expired, how many jobs and results were pruned, how many workers were
 -- deleted, and yes or no for more.
 -- uses: values, context, events, job-writes, lifecycle, operation, queue-settings, queues, record, record-changes
--- uses: aggregates, retention, storage, unit-of-work
+-- uses: aggregate-log, aggregates, retention, storage, unit-of-work
 -- on demand: lost-leases, removal, unique-keys
 operation.begin()
 
@@ -187,7 +187,7 @@ local function forgetStatistics(queue)
   jobWrites.writeMany('ZREM', buckets, stale)
 end
 
-aggregates().aggregate()
+aggregateLog()
 local expired, pruned, drafts = 0, 0, 0
 for _, queue in ipairs(names) do
   local count = budget > 0 and require('lost-leases').expireLeases(queue, budget) or 0
@@ -215,4 +215,5 @@ unitOfWork.flush()
 local forgotten = forgetWorkers()
 sweepExpired()
 events.publish()
-return table.concat({ text(expired), text(drafts), text(pruned), text(results), text(forgotten), (budget <= 0 or context.stepFrom) and 'yes' or 'no' }, ' ')
+local more = (budget <= 0 or context.stepFrom) and 'yes' or 'no'
+return table.concat({ text(expired), text(drafts), text(pruned), text(results), text(forgotten), more }, ' ')

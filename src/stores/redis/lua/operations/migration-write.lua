@@ -5,7 +5,7 @@
 --   statistics  queue, day, letter and name, eleven numbers, buckets with ; before them or ''
 --   jobs        id, record, number of long texts, those, edges to parents, until when it holds its key, - or ''
 -- Returns ok, or no if the store is not the target of this migration.
--- uses: values, context, operation, record, unit-of-work, webhook-queues, aggregates
+-- uses: values, context, operation, record, unit-of-work, webhook-queues, aggregate-log
 -- on demand: edges, key-changes, unique-keys
 operation.begin()
 
@@ -73,9 +73,10 @@ end
 
 -- Overwrites a job that an earlier batch of the same migration wrote.
 local function overwrite(job, new)
-  for _, parent in ipairs(call('ZRANGE', P .. 'up:' .. record.hex(job), 0, -1)) do require('edges').remove(parent, record.hex(job)) end
-  local unique = require('unique-keys').uniqueOf(job)
-  if unique then require('key-changes').release(require('unique-keys').keyAddress(unique, job.queue), job.id) end
+  local hex = record.hex(job)
+  for _, parent in ipairs(call('ZRANGE', P .. 'up:' .. hex, 0, -1)) do require('edges').remove(parent, hex) end
+  local address = require('unique-keys').addressOf(job)
+  if address then require('key-changes').release(address, job.id) end
   job.place, job.queue, job.fields, job.rows, job.data = new.place, new.queue, new.fields, new.rows, new.data
   return job
 end
@@ -88,8 +89,8 @@ local function tie(job, parents, to)
     require('edges').set('kids:' .. parentHex, hex, job.seq)
     require('edges').set('wait:' .. parentHex, hex, mark == '+' and job.seq or false)
   end
-  local unique = require('unique-keys').uniqueOf(job)
-  if unique and to ~= '' then require('key-changes').set(require('unique-keys').keyAddress(unique, job.queue), to .. ' ' .. job.id) end
+  local address = require('unique-keys').addressOf(job)
+  if address and to ~= '' then require('key-changes').set(address, to .. ' ' .. job.id) end
 end
 
 function put.jobs()
@@ -121,7 +122,7 @@ end
 
 if part == 'jobs' then loadJobs() end
 -- Cells and pages are overwritten, so what was measured before is in them already.
-if part == 'statistics' or part == 'queues' then aggregates().aggregate() end
+if part == 'statistics' or part == 'queues' then aggregateLog() end
 context.seq, context.token = math.max(context.seq, tonumber(seq)), math.max(context.token, tonumber(token))
 while args[at] do put[part]() end
 unitOfWork.flush()

@@ -8,7 +8,9 @@ local known = call('HGET', P .. 'records:' .. kind, key)
 if not known or not record.isUnexpired(known) then return '!not-found' end
 if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(known:match('^[^\31]*')) then return '!version-conflict' end
 
-if isLimiting then require('limit-changes').settingsChanged(kind, key, known:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'), nil) end
+if isLimiting then
+  require('limit-changes').settingsChanged(kind, key, known:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'), nil)
+end
 write('ZREM', P .. 'names:' .. kind, key)
 write('ZREM', P .. 'expiring', kind .. '\31' .. key)
 write('HDEL', P .. 'records:' .. kind, key)

@@ -130,7 +130,9 @@ return operation.forEach(function(job, request, kind)
   if not job then return '!not-found' end
   if not record.holds(job, request.token) then return answerLate(job, request, kind) end
   local hasDependents, parents, refusal = job.fields.dependents, nil, nil
-  if request.dependsOn and not job.fields.cancelAskedAt then parents, refusal = require('find-parents').findParents(job.id, request.dependsOn, job) end
+  if request.dependsOn and not job.fields.cancelAskedAt then
+    parents, refusal = require('find-parents').findParents(job.id, request.dependsOn, job)
+  end
   if refusal then return refusal end
   unitOfWork.touch(job)
   local lease, queue, event, note = job.lease, job.queue, 'cancelled', kind

@@ -1,7 +1,7 @@
 -- failures: the groups of failed jobs. ARGV: clock, a queue; without one, all of them.
 -- Returns for each group: queue, group, count, first and last end, id of the last member; and then the cells of
 -- its statistics by day, as statistics.lua returns them.
--- uses: clock, context, queue-settings, queues, record, aggregates
+-- uses: clock, context, queue-settings, queues, record, statistics-reads
 clock.readClock()
 local answer, cells, today = {}, {}, math.floor(context.now / 86400000)
 for _, queue in ipairs(#args > 1 and { args[2] } or queues.sortedNames()) do
@@ -14,8 +14,8 @@ for _, queue in ipairs(#args > 1 and { args[2] } or queues.sortedNames()) do
     end
   end
   local kept = today - queueSettings.settingsOf(queue).statsDays + 1
-  for _, cell in ipairs(aggregates().cells(queue, 'g', kept, today)) do
-    cells[#cells + 1] = table.concat({ queue, cell.day, cell.name, aggregates().cellText(cell.words) }, '\31')
+  for _, cell in ipairs(statisticsReads.cells(queue, 'g', kept, today)) do
+    cells[#cells + 1] = table.concat({ queue, cell.day, cell.name, statisticsReads.cellText(cell.words) }, '\31')
   end
 end
 return { table.concat(answer, '\30'), table.concat(cells, '\30') }

@@ -7,7 +7,7 @@
 --   statistics  queue, the day to continue from or -1, limit of days → for each cell: day, letter and name, figures
 --   jobs        the seq to continue from, limit, most bytes → the seq to continue from or '', how many, the edges and key of each,
 --               then each as record.show writes it
--- uses: clock, queues, record, aggregates
+-- uses: clock, queues, record, aggregates, statistics-reads
 -- on demand: unique-keys
 local uniqueKeys = require('unique-keys')
 
@@ -41,7 +41,7 @@ end
 local function seriesOf(queue)
   local parts = {}
   for _, span in ipairs(K.spans()) do
-    for _, page in ipairs(aggregates().pages(queue, span, 0, span.slots - 1)) do parts[#parts + 1] = span.letter .. page end
+    for _, page in ipairs(statisticsReads.pages(queue, span, 0, span.slots - 1)) do parts[#parts + 1] = span.letter .. page end
   end
   return table.concat(parts, '\30')
 end
@@ -62,15 +62,26 @@ function read.queues()
   return answer
 end
 
+-- The first day after another that has a cell; nil if there is none.
+local function nextDay(queue, after)
+  local found = call('ZRANGEBYSCORE', P .. 'cells:' .. queue, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local day = tonumber(found) or math.huge
+  for _, cell in ipairs(aggregates().log.pending().cells) do
+    local own = cell.queue == queue and tonumber(cell.day) or math.huge
+    if own > tonumber(after) then day = math.min(day, own) end
+  end
+  return day < math.huge and ('%d'):format(day) or nil
+end
+
 function read.statistics()
   local answer, day = {}, second
   for _ = 1, tonumber(third) do
-    day = aggregates().nextDay(first, day)
+    day = nextDay(first, day)
     if not day then break end
-    for _, cell in ipairs(aggregates().cells(first, nil, day, day)) do
+    for _, cell in ipairs(statisticsReads.cells(first, nil, day, day)) do
       answer[#answer + 1] = cell.day
       answer[#answer + 1] = cell.name
-      answer[#answer + 1] = aggregates().cellText(cell.words, true)
+      answer[#answer + 1] = statisticsReads.cellText(cell.words, true)
     end
   end
   return answer

@@ -35,9 +35,29 @@ local function results(queue, sums)
   return { count = sums[4], bytes = sums[5], old = old, sizes = sizes }
 end
 
+-- How many cells a queue has up to a day, and the sizes of at most `limit` of them.
+local function oldCells(queue, last, limit)
+  local index, head, sizes, isSeen = P .. 'cells:' .. queue, '#' .. queue .. '\31', {}, {}
+  local count, words, merged = call('ZCOUNT', index, '-inf', last), aggregates().pendingCells()
+  for i, member in ipairs(call('ZRANGEBYSCORE', index, '-inf', last, 'LIMIT', 0, limit)) do
+    local own = words[head .. member]
+    sizes[i] = own and #own or call('HSTRLEN', P .. 'j', head .. member)
+    isSeen[head .. member] = true
+  end
+  for i = 1, #merged do
+    local cell = merged[i].cell
+    local isOld = cell.queue == queue and tonumber(cell.day) <= tonumber(last)
+    if isOld and not isSeen[cell.address] and not call('ZSCORE', index, cell.day .. '\31' .. cell.name) then
+      count = count + 1
+      if #sizes < limit then sizes[#sizes + 1] = #merged[i].words end
+    end
+  end
+  return count, sizes
+end
+
 local function statistics(queue)
   local before = math.floor(context.now / 86400000) - queueSettings.settingsOf(queue).statsDays
-  local old, sizes = aggregates().oldCells(queue, before, K.MAX_PRUNABLE_SCAN)
+  local old, sizes = oldCells(queue, before, K.MAX_PRUNABLE_SCAN)
   return { count = old, bytes = 9e15, old = old, sizes = sizes }
 end
 

@@ -26,6 +26,7 @@ for i, address in ipairs(order) do
     waiting = waiting + call('ZCARD', P .. 'park:' .. queue .. ':' .. address)
   end
   local max = throttles.maxOf(address)
-  answer[i] = table.concat({ address, max and text(max) or '', held[address], waiting, table.concat(holders[address], ' ') }, '\31')
+  local ids = table.concat(holders[address], ' ')
+  answer[i] = table.concat({ address, max and text(max) or '', held[address], waiting, ids }, '\31')
 end
 return table.concat(answer, '\30')

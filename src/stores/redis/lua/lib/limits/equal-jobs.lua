@@ -18,7 +18,8 @@ end
 
 local function isEqual(job, leader, coalesce, key)
   return job and job ~= leader and not job.isDeleted and job.queue == leader.queue and job.place ~= 'b'
-    and STATE[job.place] == 'waiting' and record.runAtOf(job) <= context.now and throttles.keyIn(job, coalesce.by) == key
+    and STATE[job.place] == 'waiting' and (coalesce.scheduled or record.runAtOf(job) <= context.now)
+    and throttles.keyIn(job, coalesce.by) == key
 end
 
 -- Coalesces the jobs that are equal to a job which was just claimed. Returns how many.
@@ -26,7 +27,8 @@ function equalJobs.coalesceAll(leader, coalesce)
   local key, count = throttles.keyIn(leader, coalesce.by), 0
   if not key then return 0 end
   local index = P .. 'equals:' .. leader.queue .. ':' .. key
-  local members = call('ZRANGEBYSCORE', index, '-inf', context.nowText, 'LIMIT', 0, K.MAX_COALESCED + 1)
+  local latest = coalesce.scheduled and '+inf' or context.nowText
+  local members = call('ZRANGEBYSCORE', index, '-inf', latest, 'LIMIT', 0, K.MAX_COALESCED + 1)
   for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
     if count < K.MAX_COALESCED and isEqual(job, leader, coalesce, key) then
       unitOfWork.touch(job)

@@ -73,7 +73,8 @@ local function add(job, webhook, id, order)
   }
   local data, new = '\31:' .. checksum(order) .. order, nil
   new = {
-    id = id, seq = text(context.seq), createdAt = context.nowText, queue = K.WEBHOOKS_QUEUE, fields = fields, rows = '', data = data,
+    id = id, seq = text(context.seq), createdAt = context.nowText, queue = K.WEBHOOKS_QUEUE,
+    fields = fields, rows = '', data = data,
   }
   recordChanges.setNumber(new, 'priority', settings.priority)
   local address = uniqueKeys.addressOf(new)

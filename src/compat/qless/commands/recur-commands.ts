@@ -1,0 +1,144 @@
+/** `recur` and its family: recurring jobs are defined, read, changed and ended. */
+import { checked } from '../../../core/input/check.ts';
+import { scheduleName } from '../../../core/job/names.ts';
+import type { Schedule } from '../../../core/schedules/schedule.ts';
+import { newSchedule } from '../../../core/schedules/schedule.ts';
+import { deleteSchedule } from '../../../schedules/manage-schedules.ts';
+import { findSchedule, putSchedule, rewriteSchedule, tooMany } from '../../../schedules/schedule-records.ts';
+import type { Arguments, Call, Command } from '../arguments.ts';
+import {
+  jsonArgument,
+  listArgument,
+  numberArgument,
+  pairs,
+  queueArgument,
+  raise,
+  said,
+  secondsArgument,
+  textArgument,
+  wholeArgument,
+  wrong,
+} from '../arguments.ts';
+import { useQueue } from '../config.ts';
+import { flipped } from '../qless-job.ts';
+import { definitionOf, type Recurring, recurringOf, recurringToJson } from '../recurring-jobs.ts';
+import { namedThrottles, refused } from './put-command.ts';
+
+export const recurCommands: Readonly<Record<string, Command>> = {
+  recur: async (call, [queue, jid, klass, data, spec, ...rest]) => {
+    if (spec !== 'interval') wrong(`Recur(): schedule type "${said(spec)}" unknown`);
+    return recurAtInterval(call, [queue, jid, klass, data, ...rest]);
+  },
+  unrecur: async (call, [jid]) => {
+    await deleteSchedule(call.longhaul.store, textArgument(jid, 'Unrecur', 'jid'));
+    return true;
+  },
+  'recur.get': async (call, [jid]) => {
+    const kept = await findSchedule(call.longhaul.store.records, textArgument(jid, 'recur.get', 'jid'));
+    return kept === null ? null : recurringToJson(call, kept.schedule);
+  },
+  'recur.update': async (call, [jid, ...rest]) => {
+    const given = pairs(rest, UPDATES, 'recur.update');
+    if (given['queue'] !== undefined) await useQueue(call, queueArgument(given['queue'], 'recur.update'));
+    await change(call, jid, (before) => ({ ...before, ...readUpdate(given, before) }));
+    return true;
+  },
+  'recur.tag': async (call, [jid, ...tags]) => {
+    const next = await change(call, jid, (before) => ({
+      ...before,
+      tags: [...new Set([...before.tags, ...tags.map(said)])],
+    }));
+    return next.tags;
+  },
+  'recur.untag': async (call, [jid, ...tags]) => {
+    const gone = tags.map(said);
+    const next = await change(call, jid, (before) => ({
+      ...before,
+      tags: before.tags.filter((tag) => !gone.includes(tag)),
+    }));
+    return next.tags;
+  },
+};
+
+const UPDATES = ['priority', 'interval', 'retries', 'data', 'klass', 'queue', 'backlog', 'throttles'];
+
+/** Defines a recurring job, or defines it anew: the count of its jobs goes on. */
+export async function recurAtInterval(
+  call: Call,
+  [queue, jid, klass, data, interval, offset, ...rest]: Arguments,
+): Promise<string> {
+  const name = checked('jid', textArgument(jid, 'Recur', 'jid'), scheduleName);
+  const recurring: Recurring = {
+    queue: queueArgument(queue, 'Recur'),
+    klass: textArgument(klass, 'Recur', 'klass'),
+    data: jsonArgument(data, 'Recur', 'data'),
+    intervalMs: intervalArgument(interval),
+    nextMs: call.nowMs + secondsArgument(offset, 'Recur', 'offset'),
+    ...readOptions(rest),
+  };
+  await useQueue(call, recurring.queue);
+  return keep(call, name, recurring);
+}
+
+function intervalArgument(value: unknown): number {
+  const ms = secondsArgument(value, 'Recur', 'interval');
+  return ms > 0 ? ms : wrong('Recur(): Arg "interval" must be greater than 0');
+}
+
+function readOptions(rest: Arguments): Pick<Recurring, 'priority' | 'tags' | 'retries' | 'backlog' | 'throttles'> {
+  const given = pairs(rest, ['priority', 'tags', 'retries', 'backlog', 'throttles'], 'Recur');
+  return {
+    priority: flipped(numberArgument(given['priority'] ?? 0, 'Recur', 'priority')),
+    tags: listArgument(given['tags'] ?? '[]', 'Recur', 'tags'),
+    retries: wholeArgument(given['retries'] ?? 0, 'Recur', 'retries'),
+    backlog: wholeArgument(given['backlog'] ?? 0, 'Recur', 'backlog'),
+    throttles: namedThrottles(listArgument(given['throttles'] ?? '[]', 'Recur', 'throttles')),
+  };
+}
+
+/** Another interval moves the next time by the difference, as in qless. */
+function readUpdate(given: Readonly<Record<string, unknown>>, before: Recurring): Partial<Recurring> {
+  const whole = (name: string): number => wholeArgument(given[name], 'Recur', name);
+  const intervalMs = given['interval'] === undefined ? before.intervalMs : intervalArgument(given['interval']);
+  return {
+    intervalMs,
+    nextMs: before.nextMs + intervalMs - before.intervalMs,
+    ...(given['priority'] !== undefined && {
+      priority: flipped(numberArgument(given['priority'], 'Recur', 'priority')),
+    }),
+    ...(given['retries'] !== undefined && { retries: whole('retries') }),
+    ...(given['backlog'] !== undefined && { backlog: whole('backlog') }),
+    ...(given['data'] !== undefined && { data: jsonArgument(given['data'], 'Recur', 'data') }),
+    ...(given['klass'] !== undefined && { klass: textArgument(given['klass'], 'Recur', 'klass') }),
+    ...(given['queue'] !== undefined && { queue: queueArgument(given['queue'], 'Recur') }),
+    ...(given['throttles'] !== undefined && {
+      throttles: namedThrottles(listArgument(given['throttles'], 'Recur', 'throttles')),
+    }),
+  };
+}
+
+const MOST_TRIES = 20;
+
+async function keep(call: Call, name: string, recurring: Recurring): Promise<string> {
+  const { records } = call.longhaul.store;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const kept = await findSchedule(records, name);
+    const before = kept?.schedule ?? newSchedule(name, definitionOf(recurring), call.nowMs);
+    if (await putSchedule(records, redefined(call, before, recurring), kept?.version ?? 0)) return name;
+  }
+  throw tooMany(name);
+}
+
+/** The next job is due exactly at `nextMs`, even if that time was decided before. */
+function redefined({ nowMs }: Call, before: Schedule, recurring: Recurring): Schedule {
+  return { ...before, definition: definitionOf(recurring), changedAt: nowMs, mark: recurring.nextMs - 1 };
+}
+
+async function change(call: Call, jid: unknown, edit: (before: Recurring) => Recurring): Promise<Recurring> {
+  const name = textArgument(jid, 'Recur', 'jid');
+  const written = await rewriteSchedule(call.longhaul.store.records, name, (before) =>
+    redefined(call, before, edit(recurringOf(before))),
+  );
+  if (written.ok) return recurringOf(written.schedule);
+  return written.refusal.code === 'not-found' ? raise(`Recur(): No recurring job ${name}`) : refused('Recur', written);
+}
