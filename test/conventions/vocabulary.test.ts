@@ -14,12 +14,6 @@ const root = join(import.meta.dirname, '..', '..');
 /** Files that are not checked, by the start of their path. */
 const EXCEPTIONS: readonly { readonly path: string; readonly reason: string }[] = [
   { path: 'src/compat/', reason: 'a compat layer uses the words of the system that it replaces' },
-  { path: 'src/stores/redis/calls/', reason: 'rewritten by issue "Redis store"' },
-  { path: 'src/stores/redis/client/', reason: 'rewritten by issue "Redis store"' },
-  { path: 'src/stores/redis/open-redis-store.ts', reason: 'rewritten by issue "Redis store"' },
-  { path: 'src/stores/redis/fast-path.test.ts', reason: 'rewritten by issue "Redis store"' },
-  { path: 'src/stores/redis/lua/lib/swift.lua', reason: 'rewritten by issue "Redis store"' },
-  { path: 'src/stores/redis/lua/lib/tally.lua', reason: 'rewritten by issue "Redis store"' },
 ];
 
 /** Indefinite pronouns allowed in src and web. */
