@@ -3,7 +3,8 @@
  *
  *   --quick              small sizes, one round: a functional check, not a measurement
  *   --only redis|sqlite  one store of Longhaul
- *   --part <name …>      only these measurements: add, bulk, work1, work100, pickup, pickupInside, bytes, claim, finished, heartbeats
+ *   --part <name …>      only these measurements: add, bulk, work1, work100, priority, tag, delay,
+ *                        failing, throttle, pickup, pickupInside, bytes, claim, finished, heartbeats
  *   --rounds <n>         number of rounds (default 3); a figure is the median of the rounds
  *   --against <folder>   compare this build with the build in another clone, without peers (default 5 rounds)
  *   --json               print only the rows as JSON to stdout
@@ -35,6 +36,7 @@ const full = {
   bulk: 100_000,
   work1: 10_000,
   work100: 50_000,
+  ordinary: 30_000,
   pickup: 550,
   pickupEveryMs: 20,
   bytes: 20_000,
@@ -47,6 +49,7 @@ const quick = {
   bulk: 20_000,
   work1: 2_000,
   work100: 10_000,
+  ordinary: 5_000,
   pickup: 250,
   pickupEveryMs: 15,
   bytes: 20_000,

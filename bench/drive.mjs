@@ -43,32 +43,37 @@ export async function addBulk(session, { count }) {
   return { rate: rate(count, startedAt) };
 }
 
-async function addInBulk(session, { name, count }) {
+async function addInBulk(session, { name, count, kind = 'plain' }) {
   for (let first = 0; first < count; first += bulkSize) {
     const length = Math.min(bulkSize, count - first);
     await session.addBulk(
       name,
       Array.from({ length }, (_, index) => jobData(first + index)),
+      kind,
     );
   }
 }
 
-/** Adds the jobs that another process runs, or whose bytes are counted. */
-export async function fill(session, { count }) {
-  await addInBulk(session, { name: queue, count });
+/** Adds the jobs that another process runs, or whose bytes are counted. `kind` names their option (contenders/). */
+export async function fill(session, { count, kind }) {
+  await addInBulk(session, { name: queue, count, kind });
   return {};
 }
 
 /** Measures jobs a second of one worker with `count` waiting jobs; each must be handled exactly once. */
-export async function work(session, { count, concurrency }) {
+export async function work(session, { count, concurrency, kind = 'plain' }) {
   await addInBulk(session, { name: warmUpQueue, count: warmUpJobs });
   await workOff(session, { name: warmUpQueue, count: warmUpJobs, concurrency });
-  return { rate: await workOff(session, { name: queue, count, concurrency }) };
+  return { rate: await workOff(session, { name: queue, count, concurrency, kind }) };
 }
 
-async function workOff(session, { name, count, concurrency }) {
+async function workOff(session, { name, count, concurrency, kind }) {
   const handled = exactly(count);
-  const worker = await session.work(name, async (data) => handled.saw(data.n), { concurrency });
+  const handler = async (data, attempt) => {
+    if (kind === 'failing' && attempt === 1) throw new Error('the first attempt fails');
+    handled.saw(data.n);
+  };
+  const worker = await session.work(name, handler, { concurrency });
   const startedAt = nowMs();
   worker.start();
   await worker.settled(count);

@@ -8,6 +8,14 @@
 import { Queue, Worker } from 'bullmq';
 import { countdown } from '../frame/countdown.mjs';
 
+/** The options of each kind of job that BullMQ has. */
+const OPTIONS = {
+  plain: () => ({}),
+  priority: ({ n }) => ({ priority: 1 + (n % 10) }),
+  delay: () => ({ delay: 1 }),
+  failing: () => ({ attempts: 2 }),
+};
+
 export async function open({ port }) {
   const connection = { host: '127.0.0.1', port, maxRetriesPerRequest: null };
   const queues = new Map();
@@ -18,7 +26,8 @@ export async function open({ port }) {
   return {
     ready: (name) => queue(name).waitUntilReady(),
     add: (name, data) => queue(name).add('job', data),
-    addBulk: (name, list) => queue(name).addBulk(list.map((data) => ({ name: 'job', data }))),
+    addBulk: (name, list, kind = 'plain') =>
+      queue(name).addBulk(list.map((data) => ({ name: 'job', data, opts: OPTIONS[kind](data) }))),
     work: (name, handler, { concurrency }) => work({ name, handler, concurrency, connection }),
     countDone: async (name) => (await queue(name).getJobCounts('completed')).completed,
     close: async () => {
@@ -29,10 +38,14 @@ export async function open({ port }) {
 
 async function work({ name, handler, concurrency, connection }) {
   const settled = countdown();
-  const worker = new Worker(name, (job) => handler(job.data), { connection, concurrency, autorun: false });
+  const worker = new Worker(name, (job) => handler(job.data, job.attemptsMade + 1), {
+    connection,
+    concurrency,
+    autorun: false,
+  });
   worker.on('completed', settled.count);
   worker.on('error', settled.fail);
-  worker.on('failed', (_job, error) => settled.fail(error));
+  worker.on('failed', (job, error) => (job?.attemptsMade < job?.opts.attempts ? undefined : settled.fail(error)));
   await worker.waitUntilReady();
   return {
     start: () => void worker.run().catch(settled.fail),

@@ -7,6 +7,16 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { countdown } from '../frame/countdown.mjs';
 
+/** The options of each kind of job. */
+const OPTIONS = {
+  plain: {},
+  priority: ({ n }) => ({ priority: 1 + (n % 10) }),
+  tag: { tags: ['report'] },
+  delay: { delay: '1ms' },
+  failing: { retries: 1, backoff: '0s' },
+  throttle: { throttles: ['bench'] },
+};
+
 const thisBuild = join(import.meta.dirname, '..', '..');
 
 /** Opens a store with this build, or with the build in another clone. */
@@ -23,7 +33,10 @@ export async function openAt(address, build = thisBuild) {
     longhaul,
     ready: async () => {},
     add: (name, data) => queue(name).add(data),
-    addBulk: (name, list) => queue(name).addAll(list),
+    addBulk: async (name, list, kind = 'plain') => {
+      if (kind === 'throttle') await longhaul.setThrottle('bench', 1_000);
+      return queue(name).addAll(list, OPTIONS[kind]);
+    },
     work: (name, handler, { concurrency }) => work({ queue: queue(name), handler, concurrency }),
     countDone: async (name) => (await queue(name).count()).done,
     close: () => longhaul.close(),
@@ -38,10 +51,11 @@ async function work({ queue, handler, concurrency }) {
   const settled = countdown();
   const onEvent = (event) => {
     if (event.type === 'ended' && event.answer?.ok && event.answer.state === 'done') settled.count();
+    else if (event.type === 'ended' && event.answer?.ok && event.answer.state === 'waiting') return;
     else if (event.type === 'ended') settled.fail(new Error(`a job was not settled: ${JSON.stringify(event.answer)}`));
     else if (event.type === 'trouble') settled.fail(event.error);
   };
-  const running = queue.work((job) => handler(job.data), { concurrency, onEvent });
+  const running = queue.work((job) => handler(job.data, job.attempt), { concurrency, onEvent });
   running.pause();
   await running.ready;
   return {

@@ -14,6 +14,11 @@ export const rates = [
   },
   process({ part: 'work1', concurrency: 1 }),
   process({ part: 'work100', concurrency: 100 }),
+  ordinary({ part: 'priority', title: 'with a priority', peers: ['bullmq'] }),
+  ordinary({ part: 'tag', title: 'with a tag', peers: [] }),
+  ordinary({ part: 'delay', title: 'with a delay that is over', peers: ['bullmq'] }),
+  ordinary({ part: 'failing', title: 'failing once', peers: ['bullmq'] }),
+  ordinary({ part: 'throttle', title: 'with a throttle', peers: [] }),
 ];
 
 /** One process fills the queue, another processes it. */
@@ -25,6 +30,19 @@ function process({ part, concurrency }) {
     once: async ({ run }, sizes) => {
       await run('fill', { count: sizes[part] });
       return { [part]: (await run('work', { count: sizes[part], concurrency })).rate };
+    },
+  };
+}
+
+/** Jobs with one option more than plain ones, at concurrency 100, beside the peers that have that option. */
+function ordinary({ part, title, peers }) {
+  return {
+    part,
+    title: `process, concurrency 100, ${title}`,
+    names: ['longhaul-redis', 'longhaul-sqlite', ...peers],
+    once: async ({ run }, { ordinary: count }) => {
+      await run('fill', { count, kind: part });
+      return { [part]: (await run('work', { count, concurrency: 100, kind: part })).rate };
     },
   };
 }
