@@ -24,7 +24,7 @@ statistics = {
     local address = queue .. '\31' .. worker .. '\31' .. tags
     local group = statistics.groups[address]
     if not group then
-      group = { queue = queue, worker = worker, tags = tags }
+      group = { queue = queue, worker = worker, tags = tags, spreads = {} }
       statistics.groups[address], statistics.order[#statistics.order + 1] = group, group
     end
     statistics.latest = group
@@ -55,22 +55,22 @@ statistics = {
   end,
 
   -- Adds a duration to the waits (w) or runs (r) of a group. Sums are of the distance from the first duration, which is
-  -- small where the durations are alike. Most groups have one duration, which is kept as it is.
+  -- small where the durations are alike. A spread is made for the second duration: most groups have only one.
   measure = function(group, letter, ms)
     if ms < 0 then ms = 0 end
-    local spread = group[letter]
-    if not spread then
+    local first, spread = group[letter], group.spreads[letter]
+    if not first then
       group[letter] = ms
       return
     end
-    if type(spread) == 'number' then
-      spread = { count = 1, first = spread, sum = 0, squares = 0, buckets = { [bucketOf(spread)] = 1 } }
-      group[letter] = spread
+    if not spread then
+      spread = { count = 1, sum = 0, squares = 0, buckets = { [bucketOf(first)] = 1 } }
+      group.spreads[letter] = spread
     end
-    local distance, bucket = ms - spread.first, bucketOf(ms)
+    local distance, bucket, buckets = ms - first, bucketOf(ms), spread.buckets
     spread.count, spread.sum = spread.count + 1, spread.sum + distance
     spread.squares = spread.squares + distance * distance
-    spread.buckets[bucket] = (spread.buckets[bucket] or 0) + 1
+    buckets[bucket] = (buckets[bucket] or 0) + 1
   end,
 
   -- Counts how an attempt ended without success: retries, failures, interruptions; in its failure group too, if there is one.
@@ -93,19 +93,19 @@ statistics = {
     return ('%.17g'):format(n)
   end,
 
-  spreadText = function(spread)
+  spreadText = function(first, spread)
     local text = statistics.text
-    if type(spread) == 'number' then return text(spread) end
-    local parts = { text(spread.count) .. ' ' .. text(spread.first) .. ' ' .. text(spread.sum) .. ' ' .. text(spread.squares) }
+    if not spread then return first and text(first) or '' end
+    local parts = { text(spread.count) .. ' ' .. text(first) .. ' ' .. text(spread.sum) .. ' ' .. text(spread.squares) }
     for bucket, count in pairs(spread.buckets) do parts[#parts + 1] = ('%d=%d'):format(bucket, count) end
     return table.concat(parts, ';')
   end,
 
   entryText = function(group, nowText, storage)
-    local spreadText, w, r, ends, failures = statistics.spreadText, group.w, group.r, group.ends, group.failures
+    local spreadText, spreads, ends, failures = statistics.spreadText, group.spreads, group.ends, group.failures
     local entry = group.queue .. '\31' .. group.worker .. '\31' .. group.tags .. '\31' .. nowText .. '\31'
-      .. (storage and table.concat(storage, ' ') or '') .. '\31' .. (w and spreadText(w) or '') .. '\31'
-      .. (r and spreadText(r) or '') .. '\31' .. (ends and table.concat(ends, ' ') or '')
+      .. (storage and table.concat(storage, ' ') or '') .. '\31' .. spreadText(group.w, spreads.w) .. '\31'
+      .. spreadText(group.r, spreads.r) .. '\31' .. (ends and table.concat(ends, ' ') or '')
     for i = 1, failures and #failures.order or 0 do
       local name = failures.order[i]
       entry = entry .. '\31' .. name .. '\31' .. table.concat(failures[name], ' ')
@@ -134,7 +134,7 @@ statistics = {
     end
     for i = 1, #storageOrder do
       local queue = storageOrder[i]
-      if storage[queue] then add({ queue = queue, worker = '', tags = '' }, storage[queue]) end
+      if storage[queue] then add({ queue = queue, worker = '', tags = '', spreads = {} }, storage[queue]) end
     end
     set[n + 1], set[n + 2] = '+', count
     statistics.clear()
