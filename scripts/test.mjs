@@ -27,6 +27,10 @@ const oneByOne = new Set(['test/faults']);
 /** A run with more retried tests than this fails. */
 const maxRetries = 5;
 
+/** Tests that need a checkout or the documents of RQ, qless, Worqr or Blueque, which the repository does not contain. */
+const needsOriginals =
+  /^test\/compat\/(?:originals\/|rq-(?:programs|record|relay)\.test|table\.test\.ts: Every promise is in its document)/;
+
 await main(import.meta.url, async (args) => {
   const { isFull, folders, rest } = parseArguments(args);
   const startedAt = Date.now();
@@ -126,10 +130,6 @@ function reportRetries() {
   for (const { file, title, retries: times } of retries) print(`  ${file}: ${title} (${times})`);
   return retries.length;
 }
-
-/** Tests that need a checkout or the documents of RQ, qless, Worqr or Blueque, which the repository does not contain. */
-const needsOriginals =
-  /^test\/compat\/(?:originals\/|rq-(?:programs|record|relay)\.test|table\.test\.ts: Every promise is in its document)/;
 
 /** Prints the tests that were skipped. Returns how many there are that could have run; in CI they fail the run. */
 function reportNotRun() {
