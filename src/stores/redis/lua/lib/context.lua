@@ -11,7 +11,7 @@ return {
   -- What was read.
   jobs = {}, -- id → job with the changes of this call, or false
   settings = {}, globalSettings = false, -- by queue; and those of queues that set nothing themselves
-  knownKeys = {}, slotCounts = {}, lastTurns = {}, servedTurns = {},
+  knownKeys = {}, slotCounts = {}, slotLimits = {}, throttleLists = {}, lastTurns = {}, servedTurns = {},
 
   -- What is to be written: see unit-of-work.lua. Those that are nil are made by unitOfWork.pending.
   touched = {}, indexes = {}, indexOrder = {}, -- jobs; key of an index → its changes; those in order

@@ -41,24 +41,26 @@ function throttles.keyOf(job, keys)
   return #keys.by > 0 and throttles.keyIn(job, keys.by) or nil
 end
 
--- Returns the addresses of the throttles of which a job needs a slot, in order.
+-- Returns the addresses of the throttles of which a job needs a slot, in order. Jobs with the same names share the list.
 function throttles.throttlesOf(job, settings)
-  local found, known, keys = {}, {}, orNil(settings.keys)
+  local found, known, keys, named = {}, {}, orNil(settings.keys), job.fields.throttles
+  if named and not keys and context.throttleLists[named] then return context.throttleLists[named] end
   local key = keys and throttles.keyOf(job, keys)
   if key then found[1] = 'k:' .. job.queue .. ':' .. key end
   local function name(address)
     if not known[address] then found[#found + 1] = address end
     known[address] = true
   end
-  if job.fields.throttles then
-    for each in throttles.parts(job.fields.throttles) do name('t:' .. each) end
+  if named then
+    for each in throttles.parts(named) do name('t:' .. each) end
+    if not keys then context.throttleLists[named] = found end
   else
     for i = 1, #settings.throttles do name('t:' .. settings.throttles[i]) end
   end
   return found
 end
 
-function throttles.maxOf(address)
+local function readMax(address)
   local queue = address:match('^k:([^:]*):')
   if queue then
     local keys = orNil(queueSettings.settingsOf(queue).keys)
@@ -66,6 +68,16 @@ function throttles.maxOf(address)
   end
   local stored = call('HGET', P .. 'records:throttle', address:sub(3))
   return stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')).max
+end
+
+-- Returns the maximum of a throttle, if it has one. A call reads it once, for all of its jobs.
+function throttles.maxOf(address)
+  local known = context.slotLimits[address]
+  if known == nil then
+    known = readMax(address) or false
+    context.slotLimits[address] = known
+  end
+  return known
 end
 
 -- Returns how many slots are held, including what this call has taken and freed.
