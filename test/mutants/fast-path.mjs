@@ -76,7 +76,7 @@ export const fastPath = [
   {
     name: 'fast path: a retry is not in the statistics',
     file: lua('fastpath'),
-    find: 'statistics.countEnd(job.measured, { 1, 0, 0 }, group)',
+    find: 'batch.statistics.countEnd(job.measured, { 1, 0, 0 }, group)',
     replace: '',
     suites,
   },
@@ -90,8 +90,8 @@ export const fastPath = [
   {
     name: 'fast path: tags are not counted by a claim',
     file: lua('fastpath'),
-    find: "statistics.measure(statistics.group(name, worker, tags), 'w', now - since)",
-    replace: "statistics.measure(statistics.group(name, worker, ''), 'w', now - since)",
+    find: "measures.measure(measures.group(name, worker, tags), 'w', now - since)",
+    replace: "measures.measure(measures.group(name, worker, ''), 'w', now - since)",
     suites,
   },
   {

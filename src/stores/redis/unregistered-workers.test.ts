@@ -22,7 +22,7 @@ describeWithRedis('workers that were never registered', () => {
     return fields.filter((field) => field.startsWith('@')).sort();
   }
 
-  // By the everyday case of a claim, and by the usual one.
+  // By the fast path of a claim, and by the general path.
   it.each([
     ['plain', {}],
     ['limited', { policy: { throttles: ['t'] } }],

@@ -21,7 +21,7 @@ export function addArguments(jobs: readonly NewJob[]): string[] {
   const awaited = new Set(children.flatMap(({ dependsOn }) => dependsOn ?? []));
   for (const job of jobs) {
     const isLong = job.data.length > INLINE_LIMIT;
-    const fields = isBare(job) ? '' : birthFields(job);
+    const fields = isBare(job) ? '' : newJobFields(job);
     const head = `${isPlain(job) && !isLong && !awaited.has(job.id) ? 'plain' : 'special'} ${job.queue}${fields}${isLong ? `${FIELD}apart=d` : ''}`;
     let run = runs.at(-1);
     if (run?.head !== head) {
@@ -51,7 +51,7 @@ function isPlain(job: NewJob): boolean {
   return isNow && isAlone && !hasTags && job.priority === undefined && job.draft !== true;
 }
 
-export function birthFields(job: NewJob): string {
+export function newJobFields(job: NewJob): string {
   const { policy, tags, unique } = job;
   return (
     textField('name', job.name) +

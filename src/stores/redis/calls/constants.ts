@@ -138,14 +138,23 @@ const FAST_PATH_VALUES = {
   SPANS: LUA_SPANS,
 };
 
-/** Returns the constants that a text uses as `FASTPATH.NAME`, and defaults of the settings that the fast path knows. */
-export function fastPathConstants(text: string): string {
+/**
+ * Returns the constants that texts use as `FASTPATH.NAME`: those of the fast path with the defaults of the settings that it
+ * knows, and the others of the general path, which are made only if it runs.
+ */
+export function fastPathConstants(fastPath: string, general: string): readonly [string, string] {
   const { state, priority, leaseMs, retries, onLost, lostGraceMs } = DEFAULT_SETTINGS;
   const { claimed, completed, failed, retried } = EVENT_LETTERS;
-  const values = { ...FAST_PATH_VALUES, EVENT: { claimed, completed, failed, retried } };
-  const used = Object.entries(values).filter(([name]) => text.includes(`FASTPATH.${name}`));
+  const values = Object.entries({ ...FAST_PATH_VALUES, EVENT: { claimed, completed, failed, retried } });
+  const isIn = (text: string, name: string) => text.includes(`FASTPATH.${name}`);
+  const first = values.filter(([name]) => isIn(fastPath, name));
+  const later = values.filter(([name]) => isIn(general, name) && !isIn(fastPath, name));
   const settings = { state, priority, leaseMs, retries, onLost, lostGraceMs };
-  return `local FASTPATH = ${luaLiteral({ ...settings, ...Object.fromEntries(used) })}\n`;
+  if (first.length + later.length === 0) return ['', ''];
+  return [
+    `local FASTPATH = ${luaLiteral(first.length > 0 ? { ...settings, ...Object.fromEntries(first) } : {})}\n`,
+    later.map(([name, value]) => `FASTPATH.${name} = ${luaLiteral(value)}\n`).join(''),
+  ];
 }
 
 /** Returns a value as Lua. An entry that is null is left out, which is the same as nil. */

@@ -62,16 +62,25 @@ export interface Script {
 }
 
 /** How an operation tries the fast path (lua/lib/fastpath.lua), before the modules of the general path are set up. */
-const FAST_PATHS: Partial<Record<ScriptName, string>> = {
-  add: 'local answer = fastpath.add() if answer then return answer end\n',
-  heartbeat: 'local answer = fastpath.heartbeat() if answer then return answer end\n',
-  settle: 'local answer = fastpath.run(2, #args) if answer then return answer end\n',
-  claim: 'local answer, claimed = fastpath.run(2, 1, 2) if answer then return claimed end\n',
-  'settle-claim': [
-    'local count = tonumber(args[2])',
-    'local answer, claimed = fastpath.run(3, 2 + count, 3 + count)',
-    'if answer then table.insert(claimed, 1, answer) return claimed end\n',
-  ].join('\n'),
+const FAST_PATHS: Partial<Record<ScriptName, { readonly uses: string; readonly call: string }>> = {
+  add: { uses: 'fastpath', call: 'local answer = fastpath.add() if answer then return answer end\n' },
+  heartbeat: { uses: 'fastpath', call: 'local answer = fastpath.heartbeat() if answer then return answer end\n' },
+  settle: {
+    uses: 'fastpath, statistics, aggregate-log',
+    call: 'local answer = fastpath.run(statistics, aggregateLog, 2, #args) if answer then return answer end\n',
+  },
+  claim: {
+    uses: 'fastpath, statistics, aggregate-log',
+    call: 'local answer, claimed = fastpath.run(statistics, aggregateLog, 2, 1, 2) if answer then return claimed end\n',
+  },
+  'settle-claim': {
+    uses: 'fastpath, statistics, aggregate-log',
+    call: [
+      'local count = tonumber(args[2])',
+      'local answer, claimed = fastpath.run(statistics, aggregateLog, 3, 2 + count, 3 + count)',
+      'if answer then table.insert(claimed, 1, answer) return claimed end\n',
+    ].join('\n'),
+  },
 };
 
 const REFUSED_WHILE_CLOSED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
@@ -81,12 +90,12 @@ export function scriptText(name: ScriptName): string {
   const operation = operationText(name);
   const modules = new Modules().add(operation);
   const fastPath = FAST_PATHS[name];
-  const first = new Modules().add(fastPath === undefined ? '' : '-- uses: fastpath');
+  const first = new Modules().add(fastPath === undefined ? '' : `-- uses: ${fastPath.uses}`);
   const used = [...modules.used].filter((each) => !first.used.has(each));
   const rest = `${modulesText(used, [...modules.onDemand])}${operation}`;
-  const before = `${modulesText([...first.used], [...first.onDemand])}${fastPath ?? ''}`;
-  const constants = `${before}${rest}`.includes('FASTPATH.') ? fastPathConstants(`${before}${rest}`) : '';
-  return withoutComments(`${moduleText('base')}${constants}${before}${constantsText(rest)}${rest}`);
+  const before = `${modulesText([...first.used], [...first.onDemand])}${fastPath?.call ?? ''}`;
+  const [fast, general] = fastPathConstants(before, rest);
+  return withoutComments(`${moduleText('base')}${fast}${before}${general}${constantsText(rest)}${rest}`);
 }
 
 /** Returns the text of an operation. A worker settles and claims in one call, so that is one script. */

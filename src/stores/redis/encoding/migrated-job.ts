@@ -6,7 +6,7 @@ import type { HistoryRow } from '../../../core/job/history.ts';
 import type { Job } from '../../../core/job/job.ts';
 import { isBlocked } from '../../../core/job/job.ts';
 import type { MigratedEdge, MigratedJob } from '../../../core/ports/migration.ts';
-import { birthFields } from '../calls/add-request.ts';
+import { newJobFields } from '../calls/add-request.ts';
 import { readHistory } from './job-history.ts';
 import { checksum, fieldsOf, readJobs } from './job-record.ts';
 import { EVENT_LETTERS, escapeText, FIELD, INLINE_LIMIT, PART, PLACES } from './layout.ts';
@@ -52,7 +52,7 @@ function apartOf(job: Job): ReadonlyMap<string, string> {
 function fieldsText(job: Job, history: readonly HistoryRow[], apart: ReadonlyMap<string, string>): string {
   const { id, queue, name, priority, tags, policy, unique, runAt, createdAt } = job;
   const hasPolicy = Object.keys(policy).length > 0;
-  const birth = birthFields({
+  const added = newJobFields({
     id,
     queue,
     data: '',
@@ -64,7 +64,7 @@ function fieldsText(job: Job, history: readonly HistoryRow[], apart: ReadonlyMap
     ...(unique !== null && { unique }),
     ...(history[0]?.state === 'draft' && { draft: true }),
   });
-  return birth + lifeFields(job) + endFields(job, apart);
+  return added + lifeFields(job) + endFields(job, apart);
 }
 
 const counted = (name: string, value: number): string => field(name, value === 0 ? undefined : value);

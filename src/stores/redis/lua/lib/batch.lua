@@ -1,6 +1,5 @@
 -- batch: what the fast path (fastpath.lua) stands on. It reads the clock and settings, collects what a call will write, and
 -- writes it in the order of unit-of-work.lua, so that the next call can repair what an aborted one left.
--- uses: aggregate-log, statistics
 --
 -- All of this is set up in every call, so functions and tables are few, and loops do not ask lists for their length.
 
@@ -9,6 +8,7 @@ return {
   counter = '', first = 0, last = 0, -- a counter as it was read, and as it will be
   count = 0, records = {}, seqs = {}, -- of jobs: their records, each after its id, and their seqs
   queues = {}, indexes = {}, events = {}, group = false, pieces = false, fifos = false,
+  statistics = false, aggregate = false, -- of a call that measures: see fastpath.run
 
   -- Reads the clock and a counter. Returns whether the store is in order and its time goes on as usual.
   start = function(counter)
@@ -183,9 +183,9 @@ return {
       write('HSET', P .. 's:' .. piece.number, unpack(piece))
       write('ZADD', P .. 's', piece.number, piece.number)
     end
-    local isMany = statistics.append(records, batch.nowText)
+    local isMany = batch.statistics and batch.statistics.append(records, batch.nowText)
     write('HSET', P .. 'j', unpack(records)) -- in one, so that all of it is done or none
-    if isMany then aggregateLog() end
+    if isMany then batch.aggregate() end
     for i = 1, batch.fifos and #batch.fifos or 0 do write('RPUSH', P .. 'fifo:' .. batch.fifos[i].name, unpack(batch.fifos[i].pushed)) end
     for i = 1, #queues do
       local queue = queues[i]

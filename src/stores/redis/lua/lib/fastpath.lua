@@ -7,12 +7,12 @@
 --
 -- Invariant: everything is decided before the first write (batch.flush). A function that meets anything else returns
 -- nil or false; then nothing was written, and the operation takes the general path.
--- uses: batch, statistics
+-- uses: batch
 -- on demand: waiting-line
 
 -- Names of fields that stay as they are and decide nothing here. A job with any other field takes the general path.
-local ADDED = ' name policy retries maxResends onDependencyFailed tags '
-local KEPT = ADDED .. 'parents priority runAt delayMs freedAt failures crashes resends interruptions checkpoint '
+local ADDED = ' name policy retries maxResends onDependencyFailed tags throttles key needs hooks '
+local KEPT = ' name policy retries maxResends onDependencyFailed tags parents priority runAt delayMs freedAt failures crashes resends interruptions checkpoint '
 local ENDED = ' group message detail startedAt pid ' -- go with the attempt or with the failure before it
 
 return {
@@ -23,14 +23,14 @@ return {
     batch.fifos = fifos
 
     -- What the jobs of a run share: the queue, the text between seq and data, and where they wait.
-    local function sharedBy(name, fields)
+    local function sharedBy(kind, name, fields)
       local queue, null, now, numberIn = fifos[name] or { name = name, settings = false }, cjson.null, batch.now, batch.numberIn
       local isKnown, settings = queue.settings or call('ZSCORE', P .. 'queues', name), batch.settings(queue)
       fifos[name] = queue
       if not isKnown or settings.state == 'down' or settings.state == 'deleted' or (settings.keys or null) ~= null
         or (settings.coalesce or null) ~= null then return nil end
       local kept, priority, time = fields, settings.priority, now
-      if fields ~= '' then
+      if fields ~= '' and (kind ~= 'plain' or priority ~= 0) then
         local runAt, delayMs = numberIn(fields, 'runAt'), numberIn(fields, 'delayMs') or 0
         kept, priority = batch.keep(fields, ADDED, ' priority runAt delayMs '), numberIn(fields, 'priority') or priority
         time = runAt or now + delayMs
@@ -83,7 +83,7 @@ return {
     if not batch.start('seq') then return nil end
     local at, ids, isKnown, runs = 2, {}, {}, {}
     while args[at] do
-      local run, last = sharedBy(args[at + 1], args[at + 2]), at + 3 + 2 * args[at + 3]
+      local run, last = sharedBy(args[at], args[at + 1], args[at + 2]), at + 3 + 2 * args[at + 3]
       if not run or not batch.idsAt(at + 4, last, ids, isKnown) then return nil end
       run.first, run.last, runs[#runs + 1], at = at + 4, last, run, last + 1
     end
@@ -144,19 +144,19 @@ return {
 
   -- ── settle and claim, alone or in one call ──
 
-  -- Settles ARGV from..to and claims by ARGV from `claimAt` on; either may be missing. Returns the states of what was
-  -- settled, and the answer to the claim.
-  run = function(from, to, claimAt)
+  -- Settles ARGV from..to and claims by ARGV from `claimAt` on; either may be missing. The modules of the statistics are
+  -- given, since only this part needs them. Returns the states of what was settled, and the answer to the claim.
+  run = function(measures, aggregate, from, to, claimAt)
     local ids, count, claim = {}, (to - from + 1) / 2, nil
     if count % 1 ~= 0 or (claimAt and tonumber(args[claimAt + 2]) > FASTPATH.MAX_JOBS) then return nil end
     if not batch.idsAt(from, to, ids, {}) or not batch.start('token') then return nil end
     ids[count + 1], ids[count + 2] = '+', claimAt and '@' .. args[claimAt] or nil
     local found = call('HMGET', P .. 'j', unpack(ids))
-    statistics.pending = found[count + 1]
+    batch.statistics, batch.aggregate, measures.pending = measures, aggregate, found[count + 1]
     local states = count == 0 and '' or fastpath.settle(ids, found, count, from)
     if states and claimAt then claim = fastpath.claim(claimAt, found[count + 2]) end
     if not states or (claimAt and not claim) then
-      statistics.clear()
+      measures.clear()
       return nil
     end
     for i = 1, #batch.queues do
@@ -169,7 +169,7 @@ return {
   -- ── settle ──
 
   settle = function(ids, found, count, from)
-    local now, nowText, states, known, hasRetried, group, size = batch.now, batch.nowText, {}, { [''] = '' }, false, nil, 0
+    local measures, now, nowText, states, known, hasRetried, group, size = batch.statistics, batch.now, batch.nowText, {}, { [''] = '' }, false, nil, 0
     for i = 1, count do
       local kind, given, outcome = args[from + 2 * i - 1]:match('^(%l+)\31token=(%d+)(.*)$')
       local id, text = ids[i], found[i] or ''
@@ -181,7 +181,7 @@ return {
       local dataAt, hex = text:find('\31:', rest, true), ('%013x'):format(seq)
       if rowCount + 0 >= FASTPATH.MAX_HISTORY - 1 then return nil end
       local rows, data, row = text:sub(rest, dataAt - 1), text:sub(dataAt), ('%d '):format(now - createdAt)
-      local measured = statistics.group(name, worker, fields ~= '' and fields:match('\31tags=([^\31]*)') or '')
+      local measured = measures.group(name, worker, fields ~= '' and fields:match('\31tags=([^\31]*)') or '')
       if kind == 'complete' then
         local kept, left, done = known[fields], queue.left, queue.done
         if kept == nil then kept = batch.keep(fields, KEPT .. 'progress ', ENDED) end
@@ -192,8 +192,8 @@ return {
         local n = #left
         left[n + 1], done[2 * n + 1], done[2 * n + 2], states[i] = hex, nowText, hex, 'done'
         local length, checkpoint = outcome ~= '' and #outcome - 8 or nil, kept ~= '' and kept:match('\31checkpoint=([^\31]*)') or ''
-        statistics.measure(measured, 'r', now - claimedAt)
-        statistics.store(name, 'd', #data - 10 + (length or 0) + #checkpoint, length, 1)
+        measures.measure(measured, 'r', now - claimedAt)
+        measures.store(name, 'd', #data - 10 + (length or 0) + #checkpoint, length, 1)
         if group and group[3] ~= name then group = nil end
         if group then group[size + 1], size = id, size + 1 else group, size = batch.emit('completed', 'done', name, id) end
       else
@@ -204,7 +204,7 @@ return {
         states[i], hasRetried = 'waiting', true
       end
     end
-    if hasRetried then statistics.part() end -- here the general path writes, since the claim may take what was retried
+    if hasRetried then measures.part() end -- here the general path writes, since the claim may take what was retried
     return table.concat(states, '\31')
   end,
 
@@ -226,7 +226,7 @@ return {
     batch.record(job.id, job.text, job.seq)
     job.from, job.time, job.priority, job.seq = 'running:' .. queue.name, time, numberIn(fields, 'priority') or 0, job.seq + 0
     queue.line[#queue.line + 1] = job
-    statistics.countEnd(job.measured, { 1, 0, 0 }, group)
+    batch.statistics.countEnd(job.measured, { 1, 0, 0 }, group)
     batch.emit(event, 'waiting', queue.name, job.id)
     return true
   end,
@@ -309,7 +309,7 @@ return {
     local to, known, token, n, m = ('%d'):format(now + ms), { [''] = '' }, batch.last, #answer, 0
     local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.EVENT.claimed .. 'r'
     local ids, texts, seqs, entries, group, size = jobs.ids, jobs.texts, jobs.seqs, jobs.entries, nil, 0
-    local read = require('waiting-line').read
+    local read, measures = require('waiting-line').read, batch.statistics
     for i = 1, #ids do
       local id, entry = ids[i], entries[i]
       local head, seq, createdAt, attempt, fields, count, rows, data = read(texts[i], name, entry)
@@ -332,7 +332,7 @@ return {
       running[m + 1], running[m + 2], m = to, ('%013x'):format(seq), m + 2
       if entry then entry.isTaken = true end
       if entry and entry.member then batch.leave(entry.from, entry.member) end
-      statistics.measure(statistics.group(name, worker, tags), 'w', now - since)
+      measures.measure(measures.group(name, worker, tags), 'w', now - since)
       if group then group[size + 1], size = id, size + 1 else group, size = batch.emit('claimed', 'running', name, id) end
     end
     batch.last, claim.taken = token, claim.taken + #ids

@@ -1,6 +1,6 @@
 -- waiting-line: the waiting jobs of a queue in the order in which they are claimed, for the fast path (fastpath.lua). Their
 -- records stay text.
--- uses: batch, statistics
+-- uses: batch
 
 -- How the record of a job in the fifo begins, and that of any other waiting job.
 local PLAIN, OTHER = '^f((%d+) (%d+) ([^\31]+))()', '^w((%d+) (%d+) ([^\31]+))()'
@@ -59,7 +59,7 @@ local function readyLine(queue, limit)
     entries[#seqs] = { from = ready, member = member, time = tonumber(member:sub(1, 11), 16), seq = seq, priority = tonumber(stored[i + 1]) }
   end
   local due = call('ZRANGEBYSCORE', P .. later, '-inf', batch.nowText, 'LIMIT', 0, FASTPATH.MAX_PROMOTED)
-  if #due > 0 then statistics.part() end -- here the general path writes, what was settled and claimed before included
+  if #due > 0 then batch.statistics.part() end -- here the general path writes, what was settled and claimed before included
   for i = 1, #due do
     local entry = { from = later, hex = due[i], seq = tonumber(due[i], 16) }
     seqs[#seqs + 1], line[n + i] = entry.seq, entry
