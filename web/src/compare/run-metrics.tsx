@@ -32,8 +32,8 @@ const METRICS: readonly Metric[] = [
   { name: 'log', of: ({ attempt }) => attempt?.log?.size ?? null, show: bytes },
 ];
 
-/** The job record has the start of the wait of the last attempt only. */
-function waitedFor({ job, attempt, number }: Run): number | null {
+/** The wait before an attempt, without the time in which the job was blocked. Known for the last attempt only. */
+export function waitedFor({ job, attempt, number }: Run): number | null {
   const from = readySince(job);
   const isKnown = number === job.attempt && attempt?.claimedAt != null && from <= attempt.claimedAt;
   return isKnown ? since(attempt.claimedAt, from) : null;
