@@ -120,14 +120,15 @@ async function runSuites({ redis, isFull, args }) {
   return { isGood, output, retries };
 }
 
-/** Prints every test that passed only on a retry, with its file. Returns how many there are. */
+/** Prints every test that passed only on a retry, with its file and first error. Returns how many there are. */
 function reportRetries() {
   if (!existsSync(outcome)) return 0;
   const { retries } = JSON.parse(readFileSync(outcome, 'utf8'));
   print(
     `${retries.length} tests were retried${retries.length > maxRetries ? `; more than ${maxRetries} fail a run` : ''}.`,
   );
-  for (const { file, title, retries: times } of retries) print(`  ${file}: ${title} (${times})`);
+  for (const { file, title, retries: times, error } of retries)
+    print(`  ${file}: ${title} (${times})\n    ${error.split('\n')[0]}`);
   return retries.length;
 }
 

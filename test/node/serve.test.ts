@@ -54,7 +54,8 @@ test('S1 The first run creates a private data directory with a sample queue, and
   expect(await get(url, '/healthz')).toMatchObject({ status: 200 });
   const { port } = new URL(url);
   expect(await get(`http://[::1]:${port}`, '/healthz')).toMatchObject({ status: 200 });
-  expect(await getOverSocket(bench.home, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
+  // It is ready when its runner process is up, shortly after it listens.
+  await expect.poll(() => getOverSocket(bench.home, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
   expect(listensOn(node.pid).sort()).toEqual(['00000000000000000000000001000000', '0100007F']);
   const id = await bench.add('sample', { param1: '1' });
   await bench.until(id, 'done');

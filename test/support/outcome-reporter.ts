@@ -1,6 +1,6 @@
 /**
  * A vitest reporter: writes every retried test to the file that LONGHAUL_OUTCOME names, as `{ retries: [{ file, title,
- * retries }] }`. `npm test` prints them and fails when there are too many.
+ * retries, error }] }`. `npm test` prints them and fails when there are too many.
  */
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -10,6 +10,8 @@ interface RetriedTest {
   readonly file: string;
   readonly title: string;
   readonly retries: number;
+  /** The message of the first try. */
+  readonly error: string;
 }
 
 class OutcomeReporter implements Reporter {
@@ -23,7 +25,12 @@ class OutcomeReporter implements Reporter {
 function retriedTests(module: TestModule): RetriedTest[] {
   const file = relative(process.cwd(), module.moduleId);
   return [...module.children.allTests()]
-    .map((test) => ({ file, title: test.fullName, retries: test.diagnostic()?.retryCount ?? 0 }))
+    .map((test) => ({
+      file,
+      title: test.fullName,
+      retries: test.diagnostic()?.retryCount ?? 0,
+      error: test.result().errors?.[0]?.message ?? '',
+    }))
     .filter(({ retries }) => retries > 0);
 }
 
