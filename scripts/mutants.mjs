@@ -88,7 +88,7 @@ async function tryMutant(mutant, { folder, original, redis }) {
   const tree = copyTree(original, mkdtempSync(join(folder, 'mutant-')));
   patch(tree, mutant);
   const verdict = await runSuites(tree, mutant.suites, { redis, workers: 1, limitMs: timeoutMs.mutant });
-  rmSync(tree, { recursive: true, force: true });
+  remove(tree);
   return { mutant, isCaught: verdict !== '', verdict: verdict || 'SURVIVED' };
 }
 
@@ -97,8 +97,13 @@ async function inTemporaryDirectory(work) {
   try {
     return await work(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove(folder);
   }
+}
+
+/** Tries again where a process of a suite that was stopped still writes into the folder. */
+function remove(folder) {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
 }
 
 /** Copies everything that the suites need; packages are linked, without their caches. */
