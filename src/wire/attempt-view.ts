@@ -39,7 +39,7 @@ export interface AttemptEndView {
   /** Null when the shim was lost before it could record an exit status. */
   readonly exit: number | null;
   readonly signal: string | null;
-  readonly oom: 'no' | 'likely' | 'unknown';
+  readonly oom: 'no' | 'limit' | 'likely' | 'unknown';
   readonly cpuSeconds: number;
   readonly peakRssBytes: number;
   readonly peakProcesses: number;

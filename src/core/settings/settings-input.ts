@@ -101,7 +101,10 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
 
 export interface LimitsInput {
   cpu?: Duration | null;
+  /** Real memory of all processes of the script together. */
   memory?: Size | null;
+  /** Address space of each process: `ulimit -v`. */
+  addressSpace?: Size | null;
   processes?: number | null;
   fileSize?: Size | null;
   log?: Size | null;
@@ -136,6 +139,7 @@ const umask: Check<number> = described(schemaOf(octal), (value: unknown, report:
 const limitsShape = {
   cpu: orNull(duration(1_000)),
   memory: orNull(size),
+  addressSpace: orNull(size),
   processes: orNull(integer(1, 1_000_000)),
   fileSize: orNull(size),
   log: orNull(size),
@@ -148,6 +152,7 @@ const limits: Check<ScriptLimits> = described(schemaOf(limitRules), (value: unkn
   return {
     cpuMs: given.cpu ?? defaults.cpuMs,
     memoryBytes: given.memory ?? defaults.memoryBytes,
+    addressSpaceBytes: given.addressSpace ?? defaults.addressSpaceBytes,
     processes: given.processes ?? defaults.processes,
     fileBytes: given.fileSize ?? defaults.fileBytes,
     logBytes: given.log === undefined ? defaults.logBytes : given.log,

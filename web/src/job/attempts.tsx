@@ -104,6 +104,7 @@ function MissingNode({ attempt: { node, script } }: { attempt: LocatedAttempt })
 
 function exitText({ end }: AttemptView): string {
   if (end == null) return '–';
+  if (end.oom === 'limit') return 'out of memory: limit exceeded';
   if (end.oom === 'likely') return 'likely out of memory';
   return end.signal ?? (end.exit === null ? 'lost' : String(end.exit));
 }
