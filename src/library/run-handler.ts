@@ -19,6 +19,7 @@ export interface HandlerRun<Data, Result> {
   readonly home: string | null;
   readonly store: Store;
   onLog(job: RunningJob, line: string): void;
+  onTrouble(what: string, error: unknown): void;
 }
 
 export async function runHandler<Data, Result>(
@@ -26,7 +27,7 @@ export async function runHandler<Data, Result>(
   job: RunningJob,
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
-  const log = openAttemptLog(run, job);
+  const log = openAttemptLog(run, job, (error) => run.onTrouble(`the log of job ${job.id}`, error));
   try {
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);

@@ -42,14 +42,14 @@ test('A SQLite store refuses another data directory, and any store one that cann
   const own = join(folder, 'own');
   await expect(connect(own, { home: join(folder, 'other') })).rejects.toMatchObject({
     code: 'bad-input',
-    message: expect.stringContaining(`home must be left out: the data directory of this SQLite store is ${own}`),
+    message: expect.stringContaining(`home: must be left out: the data directory of this SQLite store is ${own}`),
   });
   expect(existsSync(own)).toBe(false);
   await (await connect(own, { home: `${folder}/./own` })).close();
   writeFileSync(join(folder, 'file'), '');
   await expect(connect('memory:', { home: join(folder, 'file') })).rejects.toMatchObject({
     code: 'bad-input',
-    message: expect.stringContaining('home must be a directory that this process can write'),
+    message: expect.stringContaining('home: must be a directory that this process can write'),
   });
 });
 
