@@ -90,7 +90,7 @@ export interface LogView {
   readonly dropped: number;
 }
 
-/** A period in which the disk was full: output after `offset` may be missing in the log. */
+/** A period in which output was lost, such as on a full disk: output after `offset` may be missing in the log. */
 export interface LogGapView {
   readonly from: number;
   readonly to: number;

@@ -107,7 +107,7 @@ export const prunableJobs = listOf(
   MAX_ITEMS,
 );
 export const held = fields({ count: whole, bytes: whole });
-export const storageFields = { queue: word, done: held, failed: held, cancelled: held, results: held };
+export const storageFields = { queue: word, done: held, failed: held, cancelled: held, results: held, logs: held };
 const spread = fields({
   count: whole,
   mean: number(0, Number.MAX_VALUE),
@@ -239,4 +239,21 @@ export const RECORD_ANSWERS = {
   put: orRefused(fields({ ok: isTrue, version: whole })),
   list: listOf(storedRecord, MAX_ITEMS),
   delete: orRefused(fields({ ok: isTrue })),
+};
+
+const MAX_GAPS = 100;
+export const LOG_ANSWERS = {
+  append: orRefused(fields({ ok: isTrue, end: whole })),
+  read: orNull(
+    fields({
+      text: anyText,
+      from: whole,
+      to: whole,
+      size: whole,
+      generation: whole,
+      head: whole,
+      dropped: whole,
+      gaps: listOf(fields({ from: ms, to: ms, offset: whole }), MAX_GAPS),
+    }),
+  ),
 };

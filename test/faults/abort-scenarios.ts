@@ -20,6 +20,7 @@ import {
   START,
   type Workbench,
 } from '../contract/workbench.ts';
+import { LOG_SCENARIOS } from './log-scenarios.ts';
 import { migrationScenarios } from './migration-scenarios.ts';
 
 export interface Scenario {
@@ -492,6 +493,7 @@ export const SCENARIOS: readonly Scenario[] = [
     call: (bench) => bench.records.delete('queue', 'q'),
     repeatsAnswer: true,
   },
+  ...LOG_SCENARIOS,
   ...migrationScenarios(async (bench) => {
     await jobs(bench);
     await bench.add({ id: 'child', dependsOn: ['plain-1', 'last'] }, { id: 'broken', priority: -9 });

@@ -112,7 +112,12 @@ class Trial {
     const found = [...(await jobs.list({ order: 'newest', limit: 100 })).jobs].sort((a, b) => (a.id < b.id ? -1 : 1));
     const histories = await Promise.all(found.map(({ id }) => jobs.history(id)));
     const statistics = await jobs.insight({ kind: 'statistics', by: 'worker' });
-    return withoutNumbers([found, histories.map(withoutRepeats), statistics, await jobs.count(), await jobs.workers()]);
+    const logs = await Promise.all(
+      found.map(({ id }) => this.bench.store.logs.read({ id, attempt: 1, from: 0 }, { now: this.bench.now })),
+    );
+    const texts = logs.map((log) => log?.text);
+    const rest = [statistics, texts, await jobs.count(), await jobs.workers()];
+    return withoutNumbers([found, histories.map(withoutRepeats), ...rest]);
   }
 
   async #run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {

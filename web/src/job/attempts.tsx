@@ -78,7 +78,9 @@ function Row({ id, attempt, isShown }: { id: string; attempt: LocatedAttempt; is
       <Cell class="max-w-md min-w-56 break-words">
         {attempt.note ?? end?.stopped.words ?? ''}
         <MissingNode attempt={attempt} />
-        {attempt.logGaps.length > 0 && <div class="text-warn">the disk was full: the log may be incomplete</div>}
+        {attempt.logGaps.length > 0 && (
+          <div class="text-warn">output was lost for a while: the log may be incomplete</div>
+        )}
       </Cell>
       <Cell class="whitespace-nowrap">
         {attempt.attempt > 1 && (
