@@ -10,7 +10,7 @@ import { activeJob } from './active-job.ts';
 import { openAttemptLog } from './attempt-log.ts';
 import { attachOutput } from './files/attach-output.ts';
 import type { FilePlace } from './files/file-place.ts';
-import { attachResult, isLargeResult } from './files/large-result.ts';
+import { attachResult, hasLargeResult } from './files/large-result.ts';
 import type { HandlerOutcome } from './outcome.ts';
 import { outcomeIn } from './outcome.ts';
 import type { StandardSchema } from './standard-schema.ts';
@@ -48,8 +48,7 @@ export async function runHandler<Data, Result>(
       },
     };
     const outcome = toRunOutcome(await run.handler(activeJob(job, data, port)));
-    if (outcome.kind !== 'complete' || outcome.result === undefined || !isLargeResult(outcome.result)) return outcome;
-    return { ...outcome, result: await attachResult(outcome.result, port.attach) };
+    return hasLargeResult(outcome) ? await attachResult(outcome, port.attach) : outcome;
   } finally {
     await log.close();
   }

@@ -1,5 +1,5 @@
 /** Files of TypeScript jobs in every place: SQLite's directory, a temporary one, Redis with and without one, a node. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -137,6 +137,28 @@ describeWithRedis('Redis', () => {
       message: expect.stringContaining('holds the files of another store'),
     });
   });
+});
+
+it('removes the files of a deleted job while a worker runs, once an hour', async () => {
+  const home = aHome();
+  await using longhaul = await connect(home, { durability: 'relaxed' });
+  const queue = longhaul.queue<null>('deleted');
+  const [gone, kept] = await queue.addAll([null, null], () => ({ attach: { 'a.txt': Buffer.from('a') } }));
+  const namesOf = async (id = '') => (await longhaul.files(id).list()).map(({ name }) => name);
+  const sweepOnce = async (): Promise<void> => {
+    const work = longhaul.work(['other'], () => null);
+    await work.ready;
+    await work.stop();
+  };
+  await longhaul.delete(gone?.id ?? '');
+  await sweepOnce();
+  expect([await namesOf(gone?.id), await namesOf(kept?.id)]).toEqual([[], ['a.txt']]);
+  await longhaul.delete(kept?.id ?? '');
+  await sweepOnce();
+  expect(await namesOf(kept?.id)).toEqual(['a.txt']);
+  utimesSync(join(home, 'files-swept'), 0, 0);
+  await sweepOnce();
+  expect(await namesOf(kept?.id)).toEqual([]);
 });
 
 it('gives the testing kit files in a temporary directory', async () => {

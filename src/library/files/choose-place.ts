@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { badInput } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
+import { listAttachments } from '../../files/attachments/attachments.ts';
+import { UploadRecords } from '../../files/attachments/upload-records.ts';
 import { isRedisAddress } from '../store-address.ts';
 import { type FilePlace, lazyPlace, noPlace } from './file-place.ts';
 
@@ -39,7 +41,7 @@ function nodePlace(options: { address: string; token: string | undefined; store:
 }
 
 function directoryPlace(home: string, store: Store, elsewhere: FilePlace | null): FilePlace {
-  const place = lazyPlace(async () =>
+  const place = recordsFirst(store, async () =>
     (await import('./directory-place.ts')).openDirectoryPlace({ home, store, elsewhere }),
   );
   return {
@@ -47,6 +49,17 @@ function directoryPlace(home: string, store: Store, elsewhere: FilePlace | null)
     async sweep(signal) {
       if (await takeSweep(home)) await place.sweep(signal);
     },
+  };
+}
+
+/** Opens the directory only for content: the lists of files, and of begun uploads, are in the store. */
+function recordsFirst(store: Store, open: () => Promise<FilePlace>): FilePlace {
+  const place = lazyPlace(open);
+  const uploads = new UploadRecords(store);
+  return {
+    ...place,
+    list: (id) => listAttachments(store, id),
+    unfinished: async (id) => ((await uploads.names(id)).length === 0 ? null : place.unfinished(id)),
   };
 }
 
@@ -66,13 +79,11 @@ async function takeSweep(home: string): Promise<boolean> {
 
 /** A temporary directory, for a store that ends with its process. It is deleted when the connection closes. */
 export function temporaryPlace(store: Store): FilePlace {
-  return lazyPlace(async () => {
+  const place = recordsFirst(store, async () => {
     const home = await mkdtemp(join(tmpdir(), 'longhaul-files-'));
-    const place = await (await import('./directory-place.ts')).openDirectoryPlace({ home, store, elsewhere: null });
-    return {
-      ...place,
-      sweep: async () => undefined,
-      close: () => place.close().then(() => rm(home, { recursive: true, force: true })),
-    };
+    const opened = await (await import('./directory-place.ts')).openDirectoryPlace({ home, store, elsewhere: null });
+    const remove = (): Promise<void> => rm(home, { recursive: true, force: true });
+    return { ...opened, close: () => opened.close().then(remove) };
   });
+  return { ...place, sweep: async () => undefined };
 }

@@ -4,26 +4,32 @@ import type { Job } from '../../core/job/job.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Attachment } from '../../files/attachments/attachments.ts';
 import { LARGE_RESULT, RESULT_NAME } from '../../files/outputs/result-file.ts';
+import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { FileContent } from './file-content.ts';
 import type { FileReader } from './file-place.ts';
 import { createJobFile } from './job-files.ts';
 
-/** Returns whether the JSON text of a result is too large for the store. */
-export const isLargeResult = (text: string): boolean =>
-  text.length * 3 > MAX_JSON_BYTES && Buffer.byteLength(text) > MAX_JSON_BYTES;
+type Completed = AttemptOutcome & { readonly kind: 'complete' };
+type LargeOutcome = Completed & { readonly result: string };
 
-/** Attaches a large result, and returns what the store holds in its place. */
+/** Returns whether the result of an attempt is too large for the store. */
+export function hasLargeResult(outcome: AttemptOutcome): outcome is LargeOutcome {
+  if (outcome.kind !== 'complete' || outcome.result === undefined) return false;
+  return outcome.result.length * 3 > MAX_JSON_BYTES && Buffer.byteLength(outcome.result) > MAX_JSON_BYTES;
+}
+
+/** Attaches a large result, and returns the outcome with the mark in its place. */
 export async function attachResult(
-  text: string,
+  outcome: LargeOutcome,
   attach: (name: string, content: FileContent) => Promise<Attachment>,
-): Promise<string> {
-  const bytes = Buffer.from(text);
+): Promise<AttemptOutcome> {
+  const bytes = Buffer.from(outcome.result);
   await attach(RESULT_NAME, bytes).catch((error: unknown) => {
     const what = `the result is ${bytes.length} bytes of JSON, more than ${MAX_JSON_BYTES}, and cannot be kept as a file`;
     const code = error instanceof LonghaulError ? error.code : 'refused';
     throw new LonghaulError(code, `${what}: ${(error as Error).message}`, { cause: error });
   });
-  return LARGE_RESULT;
+  return { ...outcome, result: LARGE_RESULT };
 }
 
 /** Returns the result of a done job, wherever it is. A handler may return the mark itself: then no file is that large. */
