@@ -1,8 +1,18 @@
 /** A running job as its handler receives it, with the calls that a handler makes. */
 import { toJsonText } from '../core/input/json.ts';
 import type { RunningJob } from '../core/job/job.ts';
-import type { ParentJob } from '../files/attachments/parents.ts';
+import type { Attachment } from '../files/attachments/attachments.ts';
+import type { ParentJob as StoredParent } from '../files/attachments/parents.ts';
+import type { FileContent } from './files/file-content.ts';
+import type { FileReader } from './files/file-place.ts';
+import { createJobFile, createJobFiles, type JobFile, type JobFiles } from './files/job-files.ts';
 import type { Outcome } from './outcome.ts';
+
+/** A job that another job waited for, with its files. */
+export interface ParentJob<Result = unknown> extends StoredParent<Result> {
+  /** Reads its files. A result over 256 KB is the file `result.json`. */
+  readonly files: JobFiles;
+}
 
 /** A running job, as its handler receives it. */
 export interface ActiveJob<Data = unknown> {
@@ -28,6 +38,13 @@ export interface ActiveJob<Data = unknown> {
   readonly lastCheckpoint: unknown;
   /** Aborts when the lease is lost, the job is cancelled or exceeds a limit, or this worker stops. */
   readonly signal: AbortSignal;
+  /** Its files: those that were added with it, and those that its attempts attached. */
+  readonly files: JobFiles;
+  /**
+   * Attaches a file, in place of one of the same name of an earlier attempt. It is visible once it is complete, and stays
+   * when the attempt fails. Rejects when the lease was lost.
+   */
+  attach(name: string, content: FileContent): Promise<JobFile>;
   /** Returns the jobs that it waited for: their states, results and files. */
   parents(): Promise<readonly ParentJob[]>;
   /** Reports progress: 0 to 100, or null when unknown, and a text. */
@@ -47,7 +64,10 @@ export type Handler<Data = unknown, Result = unknown> = (
 export interface HandlerPort {
   /** Created on first use: most short handlers never read it. */
   signal(): AbortSignal;
-  parents(): Promise<readonly ParentJob[]>;
+  /** Reads the files of this job and of its parents. */
+  readonly files: FileReader;
+  attach(name: string, content: FileContent): Promise<Attachment>;
+  parents(): Promise<readonly StoredParent[]>;
   progress(percent: number | null, text: string | null): void;
   log(line: string): void;
   checkpoint(text: string): void;
@@ -89,8 +109,19 @@ class HandlerJob<Data> implements ActiveJob<Data> {
     return this.#port.signal();
   }
 
+  get files(): JobFiles {
+    return createJobFiles(this.#port.files, this.id);
+  }
+
+  get attach(): ActiveJob['attach'] {
+    return async (name, content) => createJobFile(this.#port.files, this.id, await this.#port.attach(name, content));
+  }
+
   get parents(): ActiveJob['parents'] {
-    return () => this.#port.parents();
+    return async () => {
+      const parents = await this.#port.parents();
+      return parents.map((parent) => ({ ...parent, files: createJobFiles(this.#port.files, parent.id) }));
+    };
   }
 
   get progress(): ActiveJob['progress'] {

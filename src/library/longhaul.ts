@@ -1,5 +1,6 @@
 // Long because each call of the API has a method and its description.
 /** A connection to a store, and the calls for jobs of any queue. */
+// Long because the calls of a connection are one class, and each has its doc comment.
 import type { HistoryRow } from '../core/job/history.ts';
 import { checkDestination, isAddress } from '../core/job/relay-request.ts';
 import type { JobSearch } from '../core/job/search-jobs.ts';
@@ -42,6 +43,7 @@ import { viewOf } from '../wire/job-view.ts';
 import type { Handler } from './active-job.ts';
 import { finished } from './added-job.ts';
 import type { Connection } from './connection.ts';
+import { type DraftFiles, draftFiles } from './files/job-files.ts';
 import type { QueueOptions } from './queue.ts';
 import { Queue } from './queue.ts';
 import type { LogsOptions } from './read-log.ts';
@@ -117,7 +119,12 @@ export class Longhaul implements AsyncDisposable {
 
   /** Resolves to the result of a job that was added elsewhere or earlier. */
   async finished<Result = unknown>(id: string, options: { signal?: AbortSignal } = {}): Promise<Result> {
-    return finished<Result>(this.#connection.endWaiter, id, options.signal);
+    return finished<Result>(this.#connection, id, options.signal);
+  }
+
+  /** Returns the files of a job. `attach` adds a file to a draft, before its `commit`. */
+  files(id: string): DraftFiles {
+    return draftFiles(this.#connection.files, id);
   }
 
   /** Lists jobs, the newest first, a page at a time. */
@@ -252,7 +259,7 @@ export class Longhaul implements AsyncDisposable {
 
   /** Commits a draft, so that it can be claimed. */
   async commit(id: string): Promise<TargetResult> {
-    return only(await this.store.jobs.commit([id]));
+    return (await this.#connection.files.unfinished(id)) ?? only(await this.store.jobs.commit([id]));
   }
 
   /** Deletes a job that does not run. */
@@ -292,10 +299,11 @@ export class Longhaul implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { works, endWaiter, settings, store } = this.#connection;
+    const { works, endWaiter, settings, files, store } = this.#connection;
     await Promise.all([...works].map((work) => work.stop()));
     endWaiter.close();
     settings.close();
+    await files.close();
     await store.close();
   }
 

@@ -8,6 +8,9 @@ import type { AttemptContext, AttemptOutcome } from '../worker/attempt/run-outco
 import type { Handler, HandlerPort } from './active-job.ts';
 import { activeJob } from './active-job.ts';
 import { openAttemptLog } from './attempt-log.ts';
+import { attachOutput } from './files/attach-output.ts';
+import type { FilePlace } from './files/file-place.ts';
+import { attachResult, hasLargeResult } from './files/large-result.ts';
 import type { HandlerOutcome } from './outcome.ts';
 import { outcomeIn } from './outcome.ts';
 import type { StandardSchema } from './standard-schema.ts';
@@ -18,6 +21,7 @@ export interface HandlerRun<Data, Result> {
   readonly schema: StandardSchema<unknown, Data> | null;
   readonly home: string | null;
   readonly store: Store;
+  readonly files: FilePlace;
   onLog(job: RunningJob, line: string): void;
   onTrouble(what: string, error: unknown): void;
 }
@@ -33,7 +37,9 @@ export async function runHandler<Data, Result>(
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
     const port: HandlerPort = {
       signal: () => context.signal,
-      parents: () => parentsOf(run.store, job),
+      files: run.files,
+      attach: (name, content) => attachOutput(run.files, { job, context, name, content }),
+      parents: () => parentsOf(run.store, job, (id) => run.files.list(id)),
       progress: (percent, text) => context.progress(percent, text),
       checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
       log: (line: string) => {
@@ -42,7 +48,8 @@ export async function runHandler<Data, Result>(
         run.onLog(job, line);
       },
     };
-    return toRunOutcome(await run.handler(activeJob(job, data, port)));
+    const outcome = toRunOutcome(await run.handler(activeJob(job, data, port)));
+    return hasLargeResult(outcome) ? await attachResult(outcome, port.attach) : outcome;
   } finally {
     await log.close();
   }
@@ -51,7 +58,7 @@ export async function runHandler<Data, Result>(
 function toRunOutcome(value: unknown): AttemptOutcome {
   const outcome = outcomeIn(value);
   if (outcome !== null) return toAttemptOutcome(outcome);
-  return { kind: 'complete', result: toJsonText('result', value, { dates: 'text' }) };
+  return { kind: 'complete', result: toJsonText('result', value, { dates: 'text', isLimited: false }) };
 }
 
 function toAttemptOutcome(outcome: HandlerOutcome): AttemptOutcome {

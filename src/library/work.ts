@@ -17,6 +17,7 @@ import type { WorkerEvent } from '../worker/loop/worker-event.ts';
 import { storeIdentity } from '../worker/outcome/store-identity.ts';
 import type { Handler } from './active-job.ts';
 import type { Connection } from './connection.ts';
+import { startFileSweeps } from './files/file-sweeps.ts';
 import { runHandler } from './run-handler.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
@@ -110,6 +111,9 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
   const maintenance = startMaintenance(connection.store, (error) =>
     plan.options.onEvent?.({ type: 'trouble', what: 'maintenance', error }),
   );
+  const sweeps = startFileSweeps(connection.files, (error) =>
+    plan.options.onEvent?.({ type: 'trouble', what: 'the sweep of files', error }),
+  );
   const leaveSchedules = connection.schedules.join((what, error) =>
     plan.options.onEvent?.({ type: 'trouble', what, error }),
   );
@@ -125,7 +129,7 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
     wake: () => worker.wake(),
     async stop(options) {
       maintenance.stop();
-      await Promise.all([leaveSchedules(), worker.stop(options)]);
+      await Promise.all([leaveSchedules(), sweeps.stop(), worker.stop(options)]);
       connection.works.delete(work);
     },
     [Symbol.asyncDispose]: () => work.stop(),
@@ -137,12 +141,13 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
 function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): WorkerOptions {
   const given = checked('work options', plan.options, shape);
   const { lease, maxBlock, maxAbandoned, onUnreachable, onEvent, offers } = given;
-  const { store, home, settings, newId } = connection;
+  const { store, home, files, settings, newId } = connection;
   const run = {
     handler: plan.handler,
     schema: plan.schema,
     home,
     store,
+    files,
     onLog: (job: RunningJob, line: string) => onEvent?.({ type: 'log', job, line }),
     onTrouble: (what: string, error: unknown) => onEvent?.({ type: 'trouble', what, error }),
   };

@@ -63,6 +63,11 @@ test('The example of dependencies prints what its comments say.', async () => {
   expect(stdout).toBe('waits for 3 of 3 jobs\n60\n');
 });
 
+test('The example of files prints what its comments say.', async () => {
+  const { stdout } = await run(process.execPath, [await compile('files')], { cwd: folder, timeout: 60_000 });
+  expect(stdout).toBe("3\n[ 'friends', 'romans', 'countrymen' ]\n");
+});
+
 test('The hello world has at most six lines, compiles, greets, and ends.', async () => {
   expect(example('hello').trim().split('\n').length).toBeLessThanOrEqual(6);
   const { stdout } = await run(process.execPath, [await compile('hello')], { cwd: folder, timeout: 60_000 });

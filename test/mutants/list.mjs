@@ -10,6 +10,7 @@ import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
 import { fastPath } from './fast-path.mjs';
+import { files } from './files.mjs';
 import { limits } from './limits.mjs';
 import { logs } from './logs.mjs';
 import { migration } from './migration.mjs';
@@ -52,4 +53,5 @@ export const mutants = [
   ...compat,
   ...runner,
   ...clock,
+  ...files,
 ];

@@ -2,11 +2,12 @@
 import { groupOfMessage } from '../../core/job/failure.ts';
 import type { Failure } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
+import { LARGE_RESULT } from '../../files/outputs/result-file.ts';
 import type { AttemptEnd, OverMemory } from '../../runner/attempt/attempt.ts';
 import type { ScriptOutcome } from '../../runner/attempt/outcome.ts';
 import { scriptOutcomeOf } from '../../runner/attempt/outcome.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
-import { isLargeResult, LARGE_RESULT } from './outputs.ts';
+import { isLargeResult } from './outputs.ts';
 
 export function scriptOutcome(end: AttemptEnd, settings: QueueSettings, pid: number | null): AttemptOutcome {
   if (end.overMemory !== null) return { kind: 'fail', failure: outOfMemory(end, end.overMemory) };
