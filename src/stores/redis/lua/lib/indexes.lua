@@ -1,5 +1,5 @@
 -- indexes: which indexes hold a job, and how they change with it.
--- uses: values, context, queue-settings, record, storage, unit-of-work
+-- uses: values, context, queue-settings, record, storage-sums, unit-of-work
 -- on demand: coalescing, slots
 
 local function updateTagIndexes(job, tags)
@@ -98,7 +98,7 @@ return {
       key, member, score = indexes.indexOf(job)
       side, tags = indexes.sideIndexOf(job), job.fields.tags
       local place = job.place
-      if place == 'd' or place == 'x' or place == 'c' then storage.countBytes(job, 1) end
+      if place == 'd' or place == 'x' or place == 'c' then storageSums.countBytes(job, 1) end
     end
     local oldKey, oldLater, oldSide = job.oldKey, job.oldLater, job.oldSide
     if key then unitOfWork.put(key, score, member) end

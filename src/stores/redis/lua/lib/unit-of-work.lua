@@ -2,7 +2,7 @@
 --
 -- Invariant: the first write of a flush logs what is under way (`open`), the last one clears it. A later call that finds the
 -- log repairs what is missing (repair.lua).
--- uses: values, clock, context, events, indexes, job-writes, record, repair-log, storage
+-- uses: values, clock, context, events, indexes, job-writes, record, repair-log, storage-sums
 -- on demand: edges, key-changes
 
 local function changesOf(key)
@@ -53,7 +53,7 @@ return {
     else
       job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, record.hex(job), indexes.sideIndexOf(job)
       job.oldLease = job.fields.lease
-      if place == 'd' or place == 'x' or place == 'c' then storage.countBytes(job, -1) end
+      if place == 'd' or place == 'x' or place == 'c' then storageSums.countBytes(job, -1) end
     end
   end,
 
