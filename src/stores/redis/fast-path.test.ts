@@ -63,8 +63,8 @@ const withThrottles = (roll: Roll): Partial<NewJob> => ({
 const withUniqueKey = (roll: Roll): Partial<NewJob> => ({
   ...retries,
   unique: {
-    key: roll(60) === 0 ? 'shared' : `key-${roll(1_000_000)}`,
-    scope: roll(2) === 0 ? 'queue' : 'store',
+    key: roll(4) === 0 ? `shared-${roll(3)}` : `key-${roll(1_000_000)}`,
+    scope: roll(4) === 0 ? 'queue' : 'store',
     until: (['started', 'ended', 'period'] as const)[roll(3)] ?? 'ended',
     periodMs: 1_000 + roll(20_000),
   },
@@ -102,7 +102,7 @@ const KINDS: readonly Kind[] = [
   },
   { title: 'jobs with throttles', share: 0.9, job: withThrottles, settlement: seldomFailing, slots: 100 },
   { title: 'jobs with throttles that fill up', share: 0.3, job: withThrottles, settlement: oftenFailing, slots: 3 },
-  { title: 'jobs with a unique key', share: 0.8, job: withUniqueKey, settlement: oftenFailing },
+  { title: 'jobs with a unique key', share: 0.7, job: withUniqueKey, settlement: oftenFailing },
   {
     title: 'jobs with resources',
     share: 0.9,

@@ -11,7 +11,7 @@ local function updateTagIndexes(job, tags)
   for key in pairs(indexes.tagKeys(job.oldTags)) do
     if not new[key] then
       unitOfWork.drop(key, record.hex(job))
-      table.insert(unitOfWork.pending('maybeEmpty'), key)
+      unitOfWork.noteMaybeEmpty(key)
     end
   end
 end
@@ -65,7 +65,7 @@ return {
     if side and job.place == 'x' then unitOfWork.put('groups:' .. job.queue, 0, job.fields.group) end
     if oldSide and (oldSide ~= side or (isParked and job.oldMember ~= indexes.readyMember(job))) then
       unitOfWork.drop(oldSide, oldSide:sub(1, 5) == 'park:' and job.oldMember or member)
-      table.insert(unitOfWork.pending('maybeEmpty'), oldSide)
+      unitOfWork.noteMaybeEmpty(oldSide)
     end
   end,
 
