@@ -11,7 +11,7 @@ import type { ScriptAnswer, ScriptRunner } from './script-runner.ts';
 import { DECLINED, fastScriptOf, LOG_IS_LONG, NEEDS_REPAIR, type ScriptName } from './scripts.ts';
 
 /** Sends one script and returns its reply. */
-export type SendScript = (name: ScriptName, args: readonly string[], now?: number) => Promise<unknown>;
+type SendScript = (name: ScriptName, args: readonly string[], now?: number) => Promise<unknown>;
 
 /** Repairs of one operation. Each is needed because another client was cut short in between. */
 const MAX_REPAIRS = 10;
