@@ -172,10 +172,9 @@ export const SCENARIOS: readonly Scenario[] = [
     repeatsAnswer: false,
   },
   {
-    name: 'settle',
-    which: 'more log entries than may be pending',
-    prepare: (bench) => manyEntries(bench, MAX_LOG_ENTRIES),
-    call: (bench) => bench.jobs.settle(tokensOf(['t-0', 't-1']).map((held) => ({ ...held, ...complete }) as never)),
+    name: 'aggregate-statistics',
+    prepare: (bench) => manyEntries(bench, MAX_LOG_ENTRIES + 1),
+    call: (_bench, run) => run('aggregate-statistics', []),
     repeatsAnswer: true,
   },
   {

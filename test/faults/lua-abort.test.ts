@@ -8,7 +8,8 @@ import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { HistoryRow } from '../../src/core/job/history.ts';
 import { perform, portsOver } from '../../src/stores/redis/calls/redis-calls.ts';
-import { clockArgument, type ScriptAnswer } from '../../src/stores/redis/calls/script-runner.ts';
+import { clockArgument } from '../../src/stores/redis/calls/script-runner.ts';
+import { ScriptSteps } from '../../src/stores/redis/calls/script-steps.ts';
 import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/calls/scripts.ts';
 import { Workbench } from '../contract/workbench.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -67,13 +68,19 @@ class Trial {
   readonly #namespace: string;
   readonly #scenario: Scenario;
   #textOf: (name: ScriptName) => string = plain;
+  /** Sends one script. */
+  readonly #send = async (name: ScriptName, args: readonly string[], now?: number): Promise<unknown> => {
+    const hash = await hashOf(this.#textOf(name));
+    const clock = clockArgument('guarded', now);
+    return await client.sendCommand(['EVALSHA', hash, '1', `{${this.#namespace}}`, clock, ...args]);
+  };
+  readonly #steps = new ScriptSteps(this.#send, () => undefined);
 
   private constructor(scenario: Scenario) {
     namespaces += 1;
     this.#namespace = `trial-${namespaces}`;
     this.#scenario = scenario;
-    const run = (name: ScriptName, args: readonly string[], now?: number) =>
-      this.#run(name, [clockArgument('guarded', now), ...args]);
+    const run = this.#steps.run.bind(this.#steps);
     this.bench = new Workbench({
       ...portsOver(
         (name, argument, options) => perform({ run }, name, argument, options?.now),
@@ -96,7 +103,7 @@ class Trial {
     this.#textOf = textOf;
     try {
       const { bench } = this;
-      return await this.#scenario.call(bench, (name, args) => this.#run(name, [`guarded ${bench.now}`, ...args]));
+      return await this.#scenario.call(bench, (name, args) => this.#steps.run(name, args, bench.now));
     } finally {
       this.#textOf = plain;
     }
@@ -120,10 +127,14 @@ class Trial {
     return withoutNumbers([found, histories.map(withoutRepeats), ...rest]);
   }
 
-  async #run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {
-    const hash = await hashOf(this.#textOf(name));
-    const answer = await client.sendCommand(['EVALSHA', hash, '1', `{${this.#namespace}}`, ...args]);
-    return answer as unknown as ScriptAnswer;
+  /** Repairs an aborted call with scripts whose text the test chooses. */
+  async repair(textOf: (name: ScriptName) => string): Promise<void> {
+    this.#textOf = textOf;
+    try {
+      await this.#send('repair', [], this.bench.now);
+    } finally {
+      this.#textOf = plain;
+    }
   }
 }
 
@@ -163,7 +174,7 @@ describeWithRedis('a script that is aborted before one of its writes', () => {
   });
 
   it('is tested for every script that writes', () => {
-    expect(new Set(SCENARIOS.map(({ name }) => name))).toEqual(new Set(CHANGING_SCRIPTS));
+    expect(new Set([...SCENARIOS.map(({ name }) => name), 'repair'])).toEqual(new Set(CHANGING_SCRIPTS));
   });
 
   it.each(CASES)('$title: is repaired by the repeated call', async ({ scenario }) => {
@@ -188,4 +199,20 @@ describeWithRedis('a script that is aborted before one of its writes', () => {
       }
     },
   );
+
+  const repaired = CASES.filter(
+    ({ title }) => title === 'settle' || title === 'add' || title === 'claim, ordinary jobs',
+  );
+
+  it.each(repaired)('$title: a repair that is aborted is repeated by the next call', async ({ scenario }) => {
+    expect(repaired).toHaveLength(3);
+    for await (const { trial, n } of abortedTrials(scenario)) {
+      const stop = 1 + (n % 4);
+      await client.set(TRAP, stop);
+      const error = await trial.repair(withTrap).then(() => null, String);
+      if (error !== null) expect(error).toContain(`stopped before write ${stop}`);
+      await trial.call();
+      expect(await trial.inconsistencies(), `before write ${n}, then before write ${stop}`).toEqual([]);
+    }
+  });
 });

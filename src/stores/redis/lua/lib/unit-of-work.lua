@@ -2,7 +2,7 @@
 --
 -- Invariant: the first write of a flush logs what is under way (`open`), the last one clears it. A later call that finds the
 -- log repairs what is missing (repair.lua).
--- uses: values, clock, context, events, indexes, job-writes, record, repair-log, storage
+-- uses: values, clock, context, events, indexes, job-writes, record, repair-log, storage-sums
 -- on demand: edges, key-changes
 
 local function changesOf(key)
@@ -34,6 +34,13 @@ return {
     members[#members + 1] = member
   end,
 
+  -- Notes an index whose name must be deleted elsewhere if it has no member left. Many jobs may leave it in one call.
+  noteMaybeEmpty = function(key)
+    local keys = unitOfWork.pending('maybeEmpty')
+    if not keys[key] then keys[#keys + 1] = key end
+    keys[key] = true
+  end,
+
   -- Must be called before a job is changed: it notes the indexes that the job may leave. A waiting job may be in either of two.
   touch = function(job)
     if job.isTouched then return end
@@ -53,7 +60,7 @@ return {
     else
       job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, record.hex(job), indexes.sideIndexOf(job)
       job.oldLease = job.fields.lease
-      if place == 'd' or place == 'x' or place == 'c' then storage.countBytes(job, -1) end
+      if place == 'd' or place == 'x' or place == 'c' then storageSums.countBytes(job, -1) end
     end
   end,
 
@@ -131,6 +138,6 @@ return {
     context.touched, context.indexes, context.indexOrder = {}, {}, {}
     context.newJobs, context.longTexts, context.newQueues, context.claim, context.deleted = nil, nil, nil, nil, nil
     context.popped, context.leftovers, context.leftFifo, context.maybeEmpty = nil, nil, nil, nil
-    context.notedKeys, context.uniqueKeys, context.edges = nil, nil, nil
+    context.notedKeys, context.uniqueKeys, context.edges, context.parkedReaders = nil, nil, nil, nil
   end,
 }

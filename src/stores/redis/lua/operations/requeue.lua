@@ -1,17 +1,14 @@
 -- requeue: makes jobs wait again. Their budgets of retries start anew, the numbers of their attempts do not.
 -- ARGV: clock, then for each: id, and optional \31 attempt, queue, delayMs, steal. Returns the state or a refusal for each.
 -- uses: values, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: dependencies, key-changes, lost-leases, parking, turns, unique-keys
+-- on demand: dependencies, key-changes, lost-leases, parking, queue-entry, turns
 operation.begin()
 
 local function refusalOf(job, queue, isFree)
   local state = STATE[job.place]
   local isOpen = state == 'waiting' or state == 'draft' or state == 'running'
   if isOpen and not isFree then return '!wrong-state ' .. state .. ' requeue' end
-  local settings = queueSettings.settingsOf(queue)
-  if job.queue ~= queue and queueSettings.isClosed(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
-  local holder = require('unique-keys').keyHolderAgainst(job, queue)
-  if holder then return '!key-taken ' .. holder end
+  return require('queue-entry').refusalOf(job, queue, true)
 end
 
 return operation.forEach(function(job, request)
