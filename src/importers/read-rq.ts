@@ -115,7 +115,8 @@ async function stateOf(root: string, name: string): Promise<RqQueue['state']> {
   return (await has('pause')) ? 'paused' : 'up';
 }
 
-const exists = (path: string): Promise<boolean> =>
+/** Returns whether a file or directory exists. */
+export const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,

@@ -17,7 +17,7 @@ import { ONLY_JOBS } from '../../../importers/foreign-job.ts';
 import type { ImportOptions, ImportResult } from '../../../importers/import-jobs.ts';
 import { importJobs } from '../../../importers/import-jobs.ts';
 import type { RqQueue, RqSource } from '../../../importers/read-rq.ts';
-import { readRq, runningManager } from '../../../importers/read-rq.ts';
+import { exists, readRq, runningManager } from '../../../importers/read-rq.ts';
 import type { FoundMessage } from '../../../importers/rq-message.ts';
 import { copyOne } from '../../../node/backup/copy-file.ts';
 import type { Home } from '../../../node/home.ts';
@@ -193,9 +193,3 @@ class MessageFileCopier {
     return null;
   }
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

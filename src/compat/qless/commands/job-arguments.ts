@@ -22,6 +22,10 @@ export function jobArguments(given: Readonly<Record<keyof JobArguments, unknown>
 export const priorityArgument = (value: unknown, command: string): number =>
   flipped(numberArgument(value, command, 'priority'));
 
+/** Reads a list of tags. */
+export const tagsArgument = (value: unknown, command: string): readonly string[] =>
+  listArgument(value, command, 'tags');
+
 /** Reads the names of throttles, without those of queues: they apply to every job and are not stored with one. */
 export function throttlesArgument(value: unknown, command: string): readonly string[] {
   return listArgument(value, command, 'throttles').filter((id) => !id.startsWith(queueThrottle('')));

@@ -19,7 +19,7 @@ import { EVERY, idsOf, jobsOf } from '../pages.ts';
 import { toNote } from '../qless-history.ts';
 import { failureOf, findJob, needJob, retagged } from '../qless-job.ts';
 import { replaceJob } from '../replace-job.ts';
-import { jobArguments, priorityArgument, throttlesArgument } from './job-arguments.ts';
+import { jobArguments, priorityArgument, tagsArgument, throttlesArgument } from './job-arguments.ts';
 
 /** What is put. In an existing job, fields that are not given stay as they are; throttles are always replaced. */
 export interface Put {
@@ -62,7 +62,7 @@ function readPut([worker, queue, jid, klass, data, delay, ...rest]: Arguments, c
     name,
     delayMs: secondsArgument(delay, command, 'delay'),
     ...(given['priority'] !== undefined && { priority: priorityArgument(given['priority'], command) }),
-    ...(given['tags'] !== undefined && { tags: listArgument(given['tags'], command, 'tags') }),
+    ...(given['tags'] !== undefined && { tags: tagsArgument(given['tags'], command) }),
     ...(given['retries'] !== undefined && { retries: numberArgument(given['retries'], command, 'retries') }),
     ...(given['depends'] !== undefined && { dependsOn: listArgument(given['depends'], command, 'depends') }),
     throttles: throttlesArgument(given['throttles'] ?? '[]', command),

@@ -9,7 +9,6 @@ import type { Arguments, Call, Command } from '../arguments.ts';
 import {
   asText,
   jsonArgument,
-  listArgument,
   pairs,
   queueArgument,
   raise,
@@ -20,7 +19,7 @@ import {
 } from '../arguments.ts';
 import { useQueue } from '../config.ts';
 import { definitionOf, type Recurring, recurringOf, recurringToJson } from '../recurring-jobs.ts';
-import { jobArguments, priorityArgument, throttlesArgument } from './job-arguments.ts';
+import { jobArguments, priorityArgument, tagsArgument, throttlesArgument } from './job-arguments.ts';
 import { refused } from './put-command.ts';
 
 export const recurCommands: Readonly<Record<string, Command>> = {
@@ -86,7 +85,7 @@ function readOptions(rest: Arguments): Pick<Recurring, 'priority' | 'tags' | 're
   const given = pairs(rest, ['priority', 'tags', 'retries', 'backlog', 'throttles'], 'Recur');
   return {
     priority: priorityArgument(given['priority'] ?? 0, 'Recur'),
-    tags: listArgument(given['tags'] ?? '[]', 'Recur', 'tags'),
+    tags: tagsArgument(given['tags'] ?? '[]', 'Recur'),
     retries: wholeArgument(given['retries'] ?? 0, 'Recur', 'retries'),
     backlog: wholeArgument(given['backlog'] ?? 0, 'Recur', 'backlog'),
     throttles: throttlesArgument(given['throttles'] ?? '[]', 'Recur'),
