@@ -25,6 +25,7 @@ export type { ActiveJob, Handler } from './active-job.ts';
 export type { AddedJob } from './added-job.ts';
 export type { ConnectOptions } from './connect.ts';
 export { connect } from './connect.ts';
+export { defineHandler } from './handler.ts';
 export type { Longhaul } from './longhaul.ts';
 export { advance, fail, forward, release, retry } from './outcome.ts';
 export type { Queue, QueueOptions } from './queue.ts';

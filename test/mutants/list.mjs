@@ -10,6 +10,7 @@ import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
 import { fastPath } from './fast-path.mjs';
+import { isolation } from './isolation.mjs';
 import { limits } from './limits.mjs';
 import { migration } from './migration.mjs';
 import { nodes } from './nodes.mjs';
@@ -33,6 +34,7 @@ export const mutants = [
   ...redis,
   ...fastPath,
   ...worker,
+  ...isolation,
   ...outcomes,
   ...schedules,
   ...dependencies,

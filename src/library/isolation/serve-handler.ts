@@ -1,0 +1,89 @@
+/**
+ * The life of an isolated process or thread: it imports the module, then runs one job at a time until it is told to end.
+ *
+ *     loading ──▶ idle ──run──▶ running ──outcome──▶ idle
+ *                   │              └─abort─▶ stopping ──outcome──▶ ended
+ *                   └─end──────────────────────────────────────────▶ ended
+ */
+import type { StopReason } from '../../worker/attempt/stop-reason.ts';
+import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
+import type { Handler } from '../active-job.ts';
+import { activeJob } from '../active-job.ts';
+import { callHandler, thrownOutcome } from '../call-handler.ts';
+import type { FromIsolate, ToIsolate } from './messages.ts';
+import { NoHandler, problemOf } from './module-problem.ts';
+import { RemoteCalls } from './remote-port.ts';
+
+/** What a process and a thread do in their own way. */
+export interface IsolateHost {
+  send(message: FromIsolate): void;
+  log(line: string): void;
+  /** Marks the end of the output of a job. Returns false when it cannot be marked. */
+  markOutput(): boolean;
+  rssBytes(): number;
+  /** Ends this process or thread, after all messages were sent. */
+  exit(): void;
+}
+
+export interface ServedHandler {
+  receive(message: ToIsolate): void;
+  /** Aborts the running job, if there is one; otherwise ends the isolate. */
+  stop(reason: StopReason): void;
+}
+
+export function serveHandler(address: string, host: IsolateHost): ServedHandler {
+  const calls = new RemoteCalls((message) => host.send(message));
+  let handler: Handler | null = null;
+  let running: AbortController | null = null;
+
+  const run = async ({ job, data }: Extract<ToIsolate, { kind: 'run' }>): Promise<void> => {
+    const controller = new AbortController();
+    running = controller;
+    const port = calls.port({ signal: () => controller.signal, log: (line) => host.log(line) });
+    const value: unknown = data === null ? JSON.parse(job.data) : data.value;
+    const outcome = await callHandler(handler as Handler, activeJob(job, value, port)).catch(thrownOutcome);
+    running = null;
+    const isMarked = host.markOutput();
+    host.send({ kind: 'outcome', outcome, rssBytes: host.rssBytes(), isMarked });
+    if (controller.signal.aborted) host.exit();
+  };
+
+  const stop = (reason: StopReason): void => {
+    if (running === null) host.exit();
+    else running.abort(new AttemptAborted(reason));
+  };
+
+  void load(address).then(
+    (loaded) => {
+      handler = loaded;
+      host.send({ kind: 'ready' });
+    },
+    (error: unknown) => {
+      host.send({ kind: 'unusable', problem: problemOf(address, error) });
+      host.exit();
+    },
+  );
+
+  return {
+    receive(message) {
+      switch (message.kind) {
+        case 'run':
+          return void run(message);
+        case 'answer':
+        case 'refusal':
+          return calls.receive(message);
+        case 'abort':
+          return stop(message.reason);
+        case 'end':
+          return host.exit();
+      }
+    },
+    stop,
+  };
+}
+
+async function load(address: string): Promise<Handler> {
+  const module = (await import(address)) as { readonly default?: unknown };
+  if (typeof module.default === 'function') return module.default as Handler;
+  throw new NoHandler(module.default);
+}
