@@ -13,9 +13,9 @@ import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { StopReason } from '../../worker/attempt/stop-reason.ts';
 import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
 import type { HandlerPort } from '../active-job.ts';
+import { CallLink } from './call-link.ts';
 import type { IsolateChannel, IsolateEnd, IsolateMessage, OpenChannel } from './isolate-channel.ts';
 import type { CheckedData } from './messages.ts';
-import { answerCall } from './remote-port.ts';
 
 /** One job for an isolate. */
 export interface IsolatedRun {
@@ -35,6 +35,7 @@ const END_MS = 5_000;
 
 interface Current {
   readonly run: IsolatedRun;
+  readonly link: CallLink;
   readonly resolve: (outcome: AttemptOutcome) => void;
   outcome: AttemptOutcome | null;
 }
@@ -93,10 +94,15 @@ export class Isolate {
     const { job, data, signal } = run;
     const stop = (): void => this.#stop(reasonOf(signal), run.graceMs);
     // First, because it throws for data that cannot be cloned.
-    this.#channel.send({ kind: 'run', job, data });
+    this.#channel.send({ kind: 'run', run: this.#jobs + 1, job, data });
     this.#jobs += 1;
+    const link = new CallLink({
+      run: this.#jobs,
+      target: run.port,
+      send: (message) => this.#channel.send(message),
+    });
     const outcome = new Promise<AttemptOutcome>((resolve) => {
-      this.#current = { run, resolve, outcome: null };
+      this.#current = { run, link, resolve, outcome: null };
     });
     for (const bytes of this.#idleOutput.splice(0)) run.onOutput(bytes);
     signal.addEventListener('abort', stop, { once: true });
@@ -131,10 +137,9 @@ export class Isolate {
         this.#problem = message.problem;
         return;
       case 'call':
-        // A call after the end of its job has no job to act on.
-        if (this.#current !== null)
-          void answerCall(this.#current.run.port, message, (answer) => this.#channel.send(answer));
-        return;
+      case 'answer':
+      case 'refusal':
+        return this.#current?.link.receive(message);
       case 'outcome':
         this.#rssBytes = message.rssBytes;
         return this.#ended(message.outcome);
@@ -152,6 +157,7 @@ export class Isolate {
   #answer(outcome: AttemptOutcome): void {
     const current = this.#current;
     this.#current = null;
+    current?.link.end();
     current?.resolve(outcome);
   }
 

@@ -10,9 +10,10 @@ import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
 import type { Handler } from '../active-job.ts';
 import { activeJob } from '../active-job.ts';
 import { callHandler, thrownOutcome } from '../call-handler.ts';
+import { CallLink } from './call-link.ts';
 import type { FromIsolate, ToIsolate } from './messages.ts';
 import { NoHandler, problemOf } from './module-problem.ts';
-import { RemoteCalls } from './remote-port.ts';
+import { remotePort } from './remote-port.ts';
 
 /** What a process and a thread do in their own way. */
 export interface IsolateHost {
@@ -32,17 +33,18 @@ export interface ServedHandler {
 }
 
 export function serveHandler(address: string, host: IsolateHost): ServedHandler {
-  const calls = new RemoteCalls((message) => host.send(message));
   let handler: Handler | null = null;
-  let running: AbortController | null = null;
+  let running: { readonly controller: AbortController; readonly link: CallLink } | null = null;
 
-  const run = async ({ job, data }: Extract<ToIsolate, { kind: 'run' }>): Promise<void> => {
+  const run = async ({ run: number, job, data }: Extract<ToIsolate, { kind: 'run' }>): Promise<void> => {
     const controller = new AbortController();
-    running = controller;
-    const port = calls.port({ signal: () => controller.signal, log: (line) => host.log(line) });
+    const link = new CallLink({ run: number, target: {}, send: (message) => host.send(message) });
+    running = { controller, link };
+    const port = remotePort(link, { signal: () => controller.signal, log: (line) => host.log(line) });
     const value: unknown = data === null ? JSON.parse(job.data) : data.value;
     const outcome = await callHandler(handler as Handler, activeJob(job, value, port)).catch(thrownOutcome);
     running = null;
+    link.end();
     const isMarked = host.markOutput();
     host.send({ kind: 'outcome', outcome, rssBytes: host.rssBytes(), isMarked });
     if (controller.signal.aborted) host.exit();
@@ -50,7 +52,7 @@ export function serveHandler(address: string, host: IsolateHost): ServedHandler 
 
   const stop = (reason: StopReason): void => {
     if (running === null) host.exit();
-    else running.abort(new AttemptAborted(reason));
+    else running.controller.abort(new AttemptAborted(reason));
   };
 
   void load(address).then(
@@ -69,9 +71,10 @@ export function serveHandler(address: string, host: IsolateHost): ServedHandler 
       switch (message.kind) {
         case 'run':
           return void run(message);
+        case 'call':
         case 'answer':
         case 'refusal':
-          return calls.receive(message);
+          return running?.link.receive(message);
         case 'abort':
           return stop(message.reason);
         case 'end':
