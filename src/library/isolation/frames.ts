@@ -1,17 +1,29 @@
 /**
- * Messages over a stream of bytes: the length in four bytes, then the message as V8 serializes it. Both ends run the same
- * program, so the format of V8 is the same.
+ * Messages over a stream of bytes: the length in four bytes, the format in one, then the message. Most are JSON, which is
+ * several times cheaper. Values that JSON would change are sent as V8 serializes them; both ends run the same program.
  */
 import { deserialize, serialize } from 'node:v8';
 
-const HEADER_BYTES = 4;
+const HEADER_BYTES = 5;
+const FORMAT_AT = 4;
+const JSON_FORMAT = 1;
+const V8_FORMAT = 2;
 
+/** Returns the bytes of a message of texts, numbers, booleans, null, lists and plain objects. */
+export function toJsonFrame(message: unknown): Buffer {
+  return framed(JSON_FORMAT, Buffer.from(JSON.stringify(message)));
+}
+
+/** Returns the bytes of a message of any values that can be cloned. */
 export function toFrame(message: unknown): Buffer {
-  const body = serialize(message);
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + body.length);
-  frame.writeUInt32LE(body.length);
-  body.copy(frame, HEADER_BYTES);
-  return frame;
+  return framed(V8_FORMAT, serialize(message));
+}
+
+function framed(format: number, body: Buffer): Buffer {
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header.writeUInt32LE(body.length);
+  header[FORMAT_AT] = format;
+  return Buffer.concat([header, body]);
 }
 
 /** Returns a function that takes chunks and calls `receive` with each complete message. */
@@ -28,8 +40,9 @@ export function createFrameReader(receive: (message: unknown) => void): (chunk: 
       needed = bytes.length < HEADER_BYTES ? HEADER_BYTES : HEADER_BYTES + bytes.readUInt32LE();
       if (bytes.length < needed) break;
       const body = bytes.subarray(HEADER_BYTES, needed);
+      const isJson = bytes[FORMAT_AT] === JSON_FORMAT;
       bytes = bytes.subarray(needed);
-      receive(deserialize(body));
+      receive(isJson ? (JSON.parse(body.toString()) as unknown) : deserialize(body));
     }
     parts = bytes.length === 0 ? [] : [bytes];
     length = bytes.length;

@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { createFrameReader, toFrame } from './frames.ts';
+import { createFrameReader, toFrame, toJsonFrame } from './frames.ts';
 import type { ToIsolate } from './messages.ts';
 import { markOf } from './output-marks.ts';
 import { serveHandler } from './serve-handler.ts';
@@ -21,10 +21,9 @@ for (const stream of [process.stdout, process.stderr]) writeAtOnce(stream);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const served = serveHandler(address, {
-  send: (message) => void link.write(toFrame(message)),
+  send: (message) => void link.write(message.kind === 'outcome' ? toJsonFrame(message) : toFrame(message)),
   log: (line) => void process.stdout.write(line.endsWith('\n') ? line : `${line}\n`),
   markOutput,
-  rssBytes: () => process.memoryUsage.rss(),
   exit: () => void link.end(() => process.exit(0)),
 });
 link.on(

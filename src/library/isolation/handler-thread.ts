@@ -18,7 +18,6 @@ const served = serveHandler(address, {
   log: (line) => output(line.endsWith('\n') ? line : `${line}\n`),
   // Output and outcome have one order already.
   markOutput: () => false,
-  rssBytes: () => 0,
   exit: () => process.exit(0),
 });
 parentPort?.on('message', (message: ToIsolate) => served.receive(message));

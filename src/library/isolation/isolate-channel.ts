@@ -25,6 +25,8 @@ export interface IsolateChannel {
   terminate(graceMs: number): void;
   /** Kills it now. */
   kill(): void;
+  /** Returns the memory that it uses; 0 for a thread. */
+  rssBytes(): number;
 }
 
 export type OpenChannel = (address: string, events: ChannelEvents) => IsolateChannel;

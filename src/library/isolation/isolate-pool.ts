@@ -35,7 +35,13 @@ export class IsolatePool {
     await isolate.ready;
   }
 
-  /** Returns an isolate that is ready. Rejects when one cannot be started. */
+  /** Returns an isolate that is ready now, or null. */
+  takeWarm(): Isolate | null {
+    const at = this.#idle.findLastIndex((each) => each.isReady && each.isUsable);
+    return this.#idle.splice(at, at < 0 ? 0 : 1)[0] ?? null;
+  }
+
+  /** Waits for an isolate that is ready. Rejects when one cannot be started. */
   async take(): Promise<Isolate> {
     let isolate = this.#idle.pop();
     while (isolate !== undefined && !isolate.isUsable) isolate = this.#idle.pop();
@@ -46,7 +52,7 @@ export class IsolatePool {
 
   giveBack(isolate: Isolate): void {
     const { maxJobs, maxBytes } = this.#options;
-    const isSpent = isolate.jobs >= maxJobs || isolate.rssBytes > maxBytes;
+    const isSpent = isolate.jobs >= maxJobs || (Number.isFinite(maxBytes) && isolate.rssBytes > maxBytes);
     if (isolate.isUsable && isSpent) isolate.end();
     if (this.#isClosed) return isolate.isUsable ? isolate.end() : undefined;
     // The next job finds its successor started.

@@ -12,15 +12,15 @@ import { badInput } from '../../core/ports/errors.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { StopReason } from '../../worker/attempt/stop-reason.ts';
 import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
-import type { HandlerPort } from '../active-job.ts';
+import type { HandledJob, HandlerPort } from '../active-job.ts';
 import { CallLink } from './call-link.ts';
 import type { IsolateChannel, IsolateEnd, IsolateMessage, OpenChannel } from './isolate-channel.ts';
-import type { CheckedData } from './messages.ts';
+import type { IsolatedData } from './messages.ts';
 
 /** One job for an isolate. */
 export interface IsolatedRun {
   readonly job: RunningJob;
-  readonly data: CheckedData;
+  readonly data: IsolatedData;
   readonly port: HandlerPort;
   readonly signal: AbortSignal;
   /** How long it may continue after its signal aborted. */
@@ -49,10 +49,10 @@ export class Isolate {
   #ready: { readonly resolve: () => void; readonly reject: (error: Error) => void } | null = null;
   #problem: string | null = null;
   #current: Current | null = null;
+  #isReady = false;
   #isOver = false;
   #idleOutput: Buffer[] = [];
   #jobs = 0;
-  #rssBytes = 0;
 
   constructor(address: string, open: OpenChannel) {
     let onEnd: (end: IsolateEnd) => void = () => undefined;
@@ -74,6 +74,11 @@ export class Isolate {
     });
   }
 
+  /** Its module is loaded. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
   /** It can run another job. */
   get isUsable(): boolean {
     return !this.#isOver;
@@ -84,9 +89,9 @@ export class Isolate {
     return this.#jobs;
   }
 
-  /** Its memory at the end of its last job; 0 for a thread. */
+  /** The memory that it uses; 0 for a thread. Read from the system. */
   get rssBytes(): number {
-    return this.#rssBytes;
+    return this.#channel.rssBytes();
   }
 
   /** Throws when the data cannot be cloned. */
@@ -94,7 +99,7 @@ export class Isolate {
     const { job, data, signal } = run;
     const stop = (): void => this.#stop(reasonOf(signal), run.graceMs);
     // First, because it throws for data that cannot be cloned.
-    this.#channel.send({ kind: 'run', run: this.#jobs + 1, job, data });
+    this.#channel.send({ kind: 'run', run: this.#jobs + 1, job: handledJob(job), data });
     this.#jobs += 1;
     const link = new CallLink({
       run: this.#jobs,
@@ -132,6 +137,7 @@ export class Isolate {
   #receive(message: IsolateMessage): void {
     switch (message.kind) {
       case 'ready':
+        this.#isReady = true;
         return this.#ready?.resolve();
       case 'unusable':
         this.#problem = message.problem;
@@ -141,7 +147,6 @@ export class Isolate {
       case 'refusal':
         return this.#current?.link.receive(message);
       case 'outcome':
-        this.#rssBytes = message.rssBytes;
         return this.#ended(message.outcome);
     }
   }
@@ -184,4 +189,9 @@ const KILLED: AttemptOutcome = { kind: 'release', reason: 'its handler was kille
 
 function reasonOf({ reason }: AbortSignal): StopReason {
   return reason instanceof AttemptAborted ? reason.reason : 'draining';
+}
+
+/** Leaves out what a handler does not receive: every field is cloned. */
+function handledJob({ id, queue, name, tags, priority, attempt, failures, checkpoint, lease }: RunningJob): HandledJob {
+  return { id, queue, name, tags, priority, attempt, failures, checkpoint, lease: { token: lease.token } };
 }

@@ -12,11 +12,11 @@ import type { Duplex, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Exit } from '../../runner/attempt/attempt-files.ts';
 import type { TrackedAttempt } from '../../runner/process-tree/membership.ts';
-import { bootIdentity, readStat } from '../../runner/process-tree/process-stat.ts';
+import { bootIdentity, readStat, readUnits } from '../../runner/process-tree/process-stat.ts';
 import { sendToGroup } from '../../runner/process-tree/send-signal.ts';
 import { terminate } from '../../runner/process-tree/terminate.ts';
 import { atMost } from '../../worker/outcome/deadline.ts';
-import { createFrameReader, toFrame } from './frames.ts';
+import { createFrameReader, toFrame, toJsonFrame } from './frames.ts';
 import { inheritedOptions } from './inherited-options.ts';
 import type { ChannelEvents, IsolateChannel, IsolateMessage } from './isolate-channel.ts';
 import { createOutputReader, markOf } from './output-marks.ts';
@@ -68,7 +68,8 @@ class ProcessChannel implements IsolateChannel {
   }
 
   send(message: Parameters<IsolateChannel['send']>[0]): void {
-    this.#messages.write(toFrame(message));
+    const isJson = message.kind === 'run' ? 'text' in message.data : message.kind === 'abort' || message.kind === 'end';
+    this.#messages.write(isJson ? toJsonFrame(message) : toFrame(message));
   }
 
   terminate(graceMs: number): void {
@@ -79,6 +80,10 @@ class ProcessChannel implements IsolateChannel {
     const { pid } = this.#child;
     if (pid !== undefined && !this.#state.hasExited) sendToGroup(pid, 'SIGKILL');
     void terminate(this.#tree, { graceMs: 0 });
+  }
+
+  rssBytes(): number {
+    return (readStat(this.#child.pid ?? NO_PID)?.rssPages ?? 0) * readUnits().pageBytes;
   }
 
   #listen(nonce: string): void {

@@ -32,12 +32,12 @@ export async function runIsolated(
   try {
     const data =
       host.schema === null
-        ? null
+        ? { text: job.data }
         : { value: await validate(`data of job ${job.id}`, host.schema, JSON.parse(job.data)) };
     const { signal } = context;
     // The start of a process is no run time of the job, and no silence.
     context.pauseLimits(true);
-    const isolate = await takeUnlessAborted(host.pool, signal);
+    const isolate = host.pool.takeWarm() ?? (await takeUnlessAborted(host.pool, signal));
     context.pauseLimits(false);
     if (isolate === null) return NOT_BEGUN;
     try {

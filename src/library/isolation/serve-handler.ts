@@ -21,7 +21,6 @@ export interface IsolateHost {
   log(line: string): void;
   /** Marks the end of the output of a job. Returns false when it cannot be marked. */
   markOutput(): boolean;
-  rssBytes(): number;
   /** Ends this process or thread, after all messages were sent. */
   exit(): void;
 }
@@ -41,12 +40,12 @@ export function serveHandler(address: string, host: IsolateHost): ServedHandler 
     const link = new CallLink({ run: number, target: {}, send: (message) => host.send(message) });
     running = { controller, link };
     const port = remotePort(link, { signal: () => controller.signal, log: (line) => host.log(line) });
-    const value: unknown = data === null ? JSON.parse(job.data) : data.value;
+    const value: unknown = 'text' in data ? JSON.parse(data.text) : data.value;
     const outcome = await callHandler(handler as Handler, activeJob(job, value, port)).catch(thrownOutcome);
     running = null;
     link.end();
     const isMarked = host.markOutput();
-    host.send({ kind: 'outcome', outcome, rssBytes: host.rssBytes(), isMarked });
+    host.send({ kind: 'outcome', outcome, isMarked });
     if (controller.signal.aborted) host.exit();
   };
 

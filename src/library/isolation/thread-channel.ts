@@ -41,6 +41,7 @@ export function openThreadChannel(address: string, events: ChannelEvents): Isola
   thread.once('exit', (code) => end(problem ?? `exited with code ${code}`, 0));
   return {
     send: (message: ToIsolate) => thread.postMessage(message),
+    rssBytes: () => 0,
     terminate(graceMs) {
       if (grace !== null || hasEnded) return;
       grace = setTimeout(() => {
