@@ -32,13 +32,6 @@ export const isolation = [
     suites: running,
   },
   {
-    name: 'isolation: what an isolated process that ended itself started is left',
-    file: 'src/library/isolation/process-channel.ts',
-    find: '    const left = await this.#terminate(0);\n    this.#life.end();\n',
-    replace: '    const left = 0;\n',
-    suites: ending,
-  },
-  {
     name: 'isolation: a process is used for more jobs than it may run',
     file: 'src/library/isolation/isolate-pool.ts',
     find: 'isolate.jobs >= maxJobs || ',

@@ -24,6 +24,10 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((longhaul) => longhaul.close()));
 });
 
+function blockFor(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until; ) continue;
+}
+
 interface Where {
   readonly pid: number;
   readonly threadId: number;
@@ -177,6 +181,23 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
 });
 
 describe('Isolated processes', () => {
+  it('have ended a job only when its output was read, even if the worker was blocked meanwhile', async () => {
+    const longhaul = await open();
+    const queue = longhaul.queue('q');
+    const seen: string[] = [];
+    const work = queue.work(calls, {
+      onEvent(event) {
+        if (event.type === 'log') seen.push(event.line);
+        if (event.type === 'ended') seen.push('ended');
+        // Progress, output and outcome arrive at once.
+        if (event.type === 'started') setImmediate(() => blockFor(100));
+      },
+    });
+    await work.ready;
+    for (let job = 0; job < 3; job += 1) await queue.run({ do: 'report' });
+    expect(seen.slice(0, 6)).toEqual(['the last line', 'ended', 'the last line', 'ended', 'the last line', 'ended']);
+  });
+
   it('are reused, and replaced after so many jobs', async () => {
     const longhaul = await open();
     const queue = longhaul.queue<object, Where>('q');

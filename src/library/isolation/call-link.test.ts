@@ -40,7 +40,7 @@ test('Calls reach functions by name, in objects too, with URLs and errors.', asy
   expect(await isolate.ask('files.list', '7')).toEqual(['7.txt']);
   expect(await isolate.ask('attach', new URL('file:///a/b'))).toEqual([true, '/a/b']);
   await expect(isolate.ask('refuse')).rejects.toMatchObject({ code: 'refused', message: 'no' });
-  await expect(isolate.ask('missing')).rejects.toThrow();
+  await expect(isolate.ask('missing')).rejects.toThrow('the worker has no call missing');
 });
 
 test('Streams are read piece by piece in both directions, and closed when the reader stops.', async () => {

@@ -114,7 +114,9 @@ export class CallLink {
     const last = path.pop() ?? '';
     let owner = this.#options.target as Readonly<Record<string, unknown>>;
     for (const part of path) owner = owner[part] as Readonly<Record<string, unknown>>;
-    return (owner[last] as (...given: readonly unknown[]) => unknown).apply(owner, [...args]);
+    const called = owner[last];
+    if (typeof called !== 'function') throw new Error(`the worker has no call ${name}`);
+    return called.apply(owner, [...args]) as unknown;
   }
 
   /** A message after the end of the job has no receiver. */
