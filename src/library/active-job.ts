@@ -73,7 +73,13 @@ export interface HandlerPort {
   checkpoint(text: string): void;
 }
 
-export function activeJob<Data>(job: RunningJob, data: Data, port: HandlerPort): ActiveJob<Data> {
+/** The fields of a job that its handler receives. */
+export type HandledJob = Pick<
+  RunningJob,
+  'id' | 'queue' | 'name' | 'tags' | 'priority' | 'attempt' | 'failures' | 'checkpoint'
+> & { readonly lease: Pick<RunningJob['lease'], 'token'> };
+
+export function activeJob<Data>(job: HandledJob, data: Data, port: HandlerPort): ActiveJob<Data> {
   return new HandlerJob(job, data, port);
 }
 
@@ -91,7 +97,7 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   readonly lastCheckpoint: unknown;
   readonly #port: HandlerPort;
 
-  constructor(job: RunningJob, data: Data, port: HandlerPort) {
+  constructor(job: HandledJob, data: Data, port: HandlerPort) {
     this.id = job.id;
     this.queue = job.queue;
     this.name = job.name;

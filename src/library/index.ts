@@ -25,6 +25,7 @@ export type { ConnectOptions } from './connect.ts';
 export { connect } from './connect.ts';
 export type { FileContent } from './files/file-content.ts';
 export type { DraftFiles, JobFile, JobFiles } from './files/job-files.ts';
+export { defineHandler } from './handler.ts';
 export type { Longhaul } from './longhaul.ts';
 export { advance, fail, forward, release, retry } from './outcome.ts';
 export type { AddOptions, Queue, QueueOptions } from './queue.ts';

@@ -89,7 +89,7 @@ export class Longhaul implements AsyncDisposable {
   /** Starts one worker for several queues: jobs of the first are claimed before jobs of the second. */
   work<Data = unknown, Result = unknown>(
     queues: readonly string[],
-    handler: Handler<Data, Result>,
+    handler: Handler<Data, Result> | URL,
     options: WorkOptions = {},
   ): Work {
     return startWork(this.#connection, { queues, handler, options, schema: null });

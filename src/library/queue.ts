@@ -115,8 +115,11 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     return new Schedules(this.#connection).set(name, { ...input, data, queue: this.name });
   }
 
-  /** Starts a worker for this queue in this process, until its `stop()` or the `close()` of the connection. */
-  work(handler: Handler<Output, Result>, options: WorkOptions = {}): Work {
+  /**
+   * Starts a worker for this queue in this process, until its `stop()` or the `close()` of the connection. A handler in a
+   * module of its own (`new URL('./encode.js', import.meta.url)`) runs isolated, in processes or threads.
+   */
+  work(handler: Handler<Output, Result> | URL, options: WorkOptions = {}): Work {
     return startWork(this.#connection, { queues: [checkQueueName(this.name)], handler, options, schema: this.#schema });
   }
 

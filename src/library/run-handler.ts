@@ -1,23 +1,21 @@
-/** Runs a handler: parses and checks the data, calls the handler, and converts what it returns to an attempt outcome. */
-import { toJsonText } from '../core/input/json.ts';
-import { groupOfMessage } from '../core/job/failure.ts';
+/** Runs a handler in this process: parses and checks the data, calls the handler, and returns its outcome. */
 import type { RunningJob } from '../core/job/job.ts';
 import type { Store } from '../core/ports/store.ts';
 import { parentsOf } from '../files/attachments/parents.ts';
 import type { AttemptContext, AttemptOutcome } from '../worker/attempt/run-outcome.ts';
 import type { Handler, HandlerPort } from './active-job.ts';
 import { activeJob } from './active-job.ts';
+import type { AttemptLog } from './attempt-log.ts';
 import { openAttemptLog } from './attempt-log.ts';
+import { callHandler } from './call-handler.ts';
 import { attachOutput } from './files/attach-output.ts';
 import type { FilePlace } from './files/file-place.ts';
-import { attachResult, hasLargeResult } from './files/large-result.ts';
-import type { HandlerOutcome } from './outcome.ts';
-import { outcomeIn } from './outcome.ts';
+import { withSmallResult } from './files/large-result.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { validate } from './standard-schema.ts';
 
-export interface HandlerRun<Data, Result> {
-  readonly handler: Handler<Data, Result>;
+/** What handlers of a worker share, whether they are isolated or not. */
+export interface HandlerHost<Data> {
   readonly schema: StandardSchema<unknown, Data> | null;
   readonly home: string | null;
   readonly store: Store;
@@ -26,59 +24,53 @@ export interface HandlerRun<Data, Result> {
   onTrouble(what: string, error: unknown): void;
 }
 
+export interface HandlerRun<Data, Result> extends HandlerHost<Data> {
+  readonly handler: Handler<Data, Result>;
+}
+
 export async function runHandler<Data, Result>(
   run: HandlerRun<Data, Result>,
   job: RunningJob,
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
-  const log = openAttemptLog(run, job, (error) => run.onTrouble(`the log of job ${job.id}`, error));
+  const log = openHandlerLog(run, job);
   try {
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
-    const port: HandlerPort = {
-      signal: () => context.signal,
-      files: run.files,
-      attach: (name, content) => attachOutput(run.files, { job, context, name, content }),
-      parents: () => parentsOf(run.store, job, (id) => run.files.list(id)),
-      progress: (percent, text) => context.progress(percent, text),
-      checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
-      log: (line: string) => {
-        context.alive();
-        log.write(line);
-        run.onLog(job, line);
-      },
-    };
-    const outcome = toRunOutcome(await run.handler(activeJob(job, data, port)));
-    return hasLargeResult(outcome) ? await attachResult(outcome, port.attach) : outcome;
+    const port = handlerPort(run, job, { context, log });
+    return await withSmallResult(await callHandler(run.handler, activeJob(job, data, port)), port.attach);
   } finally {
     await log.close();
   }
 }
 
-function toRunOutcome(value: unknown): AttemptOutcome {
-  const outcome = outcomeIn(value);
-  if (outcome !== null) return toAttemptOutcome(outcome);
-  return { kind: 'complete', result: toJsonText('result', value, { dates: 'text', isLimited: false }) };
+export function openHandlerLog(run: HandlerHost<unknown>, job: RunningJob): AttemptLog {
+  return openAttemptLog(run, job, (error) => run.onTrouble(`the log of job ${job.id}`, error));
 }
 
-function toAttemptOutcome(outcome: HandlerOutcome): AttemptOutcome {
-  switch (outcome.kind) {
-    case 'complete':
-      return { kind: 'complete', ...(outcome.next !== null && { next: outcome.next }) };
-    case 'fail': {
-      const failure = {
-        group: outcome.group ?? groupOfMessage(outcome.message),
-        message: outcome.message,
-        detail: null,
-      };
-      return { kind: 'fail', failure, final: outcome.isFinal };
-    }
-    case 'retry': {
-      const failure = { group: 'retry', message: outcome.reason, detail: null };
-      return { kind: 'retry', failure, delayMs: outcome.delayMs };
-    }
-    case 'release':
-    case 'forward':
-      return outcome;
-  }
+/** The parts of an attempt that the calls of its handler use. */
+export interface AttemptParts {
+  readonly context: AttemptContext;
+  readonly log: AttemptLog;
+}
+
+/** Returns what the calls of a handler do, in the worker. */
+export function handlerPort(
+  { store, files, onLog }: Pick<HandlerHost<unknown>, 'store' | 'files' | 'onLog'>,
+  job: RunningJob,
+  { context, log }: AttemptParts,
+): HandlerPort {
+  return {
+    signal: () => context.signal,
+    files,
+    attach: (name, content) => attachOutput(files, { job, context, name, content }),
+    parents: () => parentsOf(store, job, (id) => files.list(id)),
+    progress: (percent, text) => context.progress(percent, text),
+    checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
+    log: (line: string) => {
+      context.alive();
+      log.write(line);
+      onLog(job, line);
+    },
+  };
 }

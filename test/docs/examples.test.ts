@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, '../..');
 const pages = [
   'README.md',
   'docs/library.md',
+  'docs/isolation.md',
   'docs/scheduling.md',
   'docs/migrating-from-worqr.md',
   'docs/migrating-from-blueque.md',
@@ -104,6 +105,12 @@ test('Types are inferred: a wrong data field and a wrong use of the result do no
 test('The long job of the README prints what its comment says.', async () => {
   const { stdout } = await run(process.execPath, [await compile('long-job')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('{ frames: 48 }\n');
+});
+
+test('The example of isolated handlers prints what its comments say.', async () => {
+  await compile('isolated-encode');
+  const { stdout } = await run(process.execPath, [await compile('isolation')], { cwd: folder, timeout: 60_000 });
+  expect(stdout).toBe("log: encodes Metropolis\n{ film: 'Metropolis', frames: 48 }\n");
 });
 
 test('The testing example advances the clock by three days.', async () => {

@@ -11,6 +11,7 @@ import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
 import { fastPath } from './fast-path.mjs';
 import { files } from './files.mjs';
+import { isolation } from './isolation.mjs';
 import { limits } from './limits.mjs';
 import { logs } from './logs.mjs';
 import { migration } from './migration.mjs';
@@ -35,6 +36,7 @@ export const mutants = [
   ...redis,
   ...fastPath,
   ...worker,
+  ...isolation,
   ...outcomes,
   ...schedules,
   ...dependencies,
