@@ -28,7 +28,7 @@ describe('limits', () => {
 
   it('of memory end the whole tree of a script, and only that', async () => {
     // The parent ignores TERM and uses little; its child is what uses the memory.
-    const text = `trap '' TERM; ${perlWith(120)} 'sleep 60' & wait; sleep 60`;
+    const text = `trap '' TERM; ${perlWith(120)} 'sleep 12' & wait; sleep 3`;
     const runner = aRunner();
     const home = aHome();
     const [greedy, modest] = await Promise.all([
