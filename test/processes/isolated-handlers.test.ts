@@ -215,7 +215,11 @@ describe('Isolated processes', () => {
     const longhaul = await open();
     const queue = longhaul.queue<object, unknown>('q');
     await queue.configure({ retries: 1, backoff: 0 });
-    queue.work(calls, { isolate: 'process' });
+    // The first calls and the outcome arrive at once, and the other calls after them.
+    const onEvent = ({ type }: { readonly type: string }): void => {
+      if (type === 'started') setImmediate(() => blockFor(100));
+    };
+    await queue.work(calls, { isolate: 'process', onEvent }).ready;
     expect(await queue.run({ do: 'keep' })).toBe(5);
     expect(await queue.run({ do: 'large' })).toHaveLength(100_000);
   });
