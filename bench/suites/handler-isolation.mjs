@@ -12,6 +12,10 @@ import { startRedis } from '../frame/redis-server.mjs';
 
 const concurrency = 4;
 const limitMs = 120_000;
+/** What all sides have in common. */
+const facts =
+  `${concurrency} jobs at once; Redis, AOF fsynced every second; ` +
+  'memory (PSS) of the worker and of all processes that it started';
 const names = ['longhaul', 'bullmq', 'longhaul, not isolated'];
 const sideProcess = fileURLToPath(new URL('../handlers/side-process.mjs', import.meta.url));
 const run = promisify(execFile);
@@ -21,6 +25,7 @@ export async function measureIsolation({ rounds, size, print }) {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-handlers-'));
   const redis = await startRedis({ path: process.env.LONGHAUL_REDIS_SERVER, folder });
   const figures = new Map(names.map((name) => [name, []]));
+  print(facts);
   try {
     for (let round = 0; round < rounds; round += 1)
       for (const name of rotated(names, round)) {

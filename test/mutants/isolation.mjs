@@ -32,6 +32,13 @@ export const isolation = [
     suites: running,
   },
   {
+    name: 'isolation: an outcome overtakes the calls of its job',
+    file: 'src/library/isolation/handler-process.ts',
+    find: 'const marked = hasCalled ? null : toJsonFrame(message, mark);',
+    replace: 'const marked = hasCalled === null ? null : toJsonFrame(message, mark);',
+    suites: running,
+  },
+  {
     name: 'isolation: a process is used for more jobs than it may run',
     file: 'src/library/isolation/isolate-pool.ts',
     find: 'isolate.jobs >= maxJobs || ',

@@ -211,6 +211,19 @@ describe('Isolated processes', () => {
     expect(seen.slice(0, 6)).toEqual(['the last line', 'ended', 'the last line', 'ended', 'the last line', 'ended']);
   });
 
+  it('have ended a job only when all its calls were received, and its whole result', async () => {
+    const longhaul = await open();
+    const queue = longhaul.queue<object, unknown>('q');
+    await queue.configure({ retries: 1, backoff: 0 });
+    // The first calls and the outcome arrive at once, and the other calls after them.
+    const onEvent = ({ type }: { readonly type: string }): void => {
+      if (type === 'started') setImmediate(() => blockFor(100));
+    };
+    await queue.work(calls, { isolate: 'process', onEvent }).ready;
+    expect(await queue.run({ do: 'keep' })).toBe(5);
+    expect(await queue.run({ do: 'large' })).toHaveLength(100_000);
+  });
+
   it('are reused, and replaced after so many jobs', async () => {
     const longhaul = await open();
     const queue = longhaul.queue<object, Where>('q');

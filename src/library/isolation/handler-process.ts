@@ -5,31 +5,43 @@
  * grace. A service manager that signals every process of the service must not cut a drain short.
  */
 import { writeSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { createFrameReader, toFrame, toJsonFrame } from './frames.ts';
-import type { ToIsolate } from './messages.ts';
+import type { OutcomeMessage, ToIsolate } from './messages.ts';
 import { markOf } from './output-marks.ts';
 import { serveHandler } from './serve-handler.ts';
 
 const MESSAGES_FD = 3;
+const READ_BYTES = 64 * 1024;
 const STDOUT_FD = 1;
+/** So many bytes are written to a socket at once: output of other processes cannot come between them. */
+const MAX_MARK_BYTES = 16 * 1024;
 const [address = '', nonce = ''] = process.argv.slice(2);
 const mark = markOf(nonce);
-const link = new Socket({ fd: MESSAGES_FD });
+const markAlone = toJsonFrame(null, mark);
+const receive = createFrameReader((message) => served.receive(message as ToIsolate));
+const options: SocketConstructorOpts & ConnectOpts = {
+  fd: MESSAGES_FD,
+  // One buffer for all reads: the default allocates 64 KB for each.
+  onread: {
+    buffer: Buffer.allocUnsafe(READ_BYTES),
+    callback(size, buffer) {
+      receive(Buffer.from(buffer.subarray(0, size)));
+      return true;
+    },
+  },
+};
+const link = new Socket(options);
 
 for (const stream of [process.stdout, process.stderr]) writeAtOnce(stream);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const served = serveHandler(address, {
-  send: (message) => void link.write(message.kind === 'outcome' ? toJsonFrame(message) : toFrame(message)),
+  send: (message) => void link.write(toFrame(message)),
   log: (line) => void process.stdout.write(line.endsWith('\n') ? line : `${line}\n`),
-  markOutput,
+  sendOutcome,
   exit: () => void link.end(() => process.exit(0)),
 });
-link.on(
-  'data',
-  createFrameReader((message) => served.receive(message as ToIsolate)),
-);
 link.on('error', () => process.exit(0));
 link.on('close', () => process.exit(0));
 
@@ -39,10 +51,18 @@ function writeAtOnce(stream: NodeJS.WriteStream): void {
   _handle?.setBlocking?.(true);
 }
 
-/** The handler may have closed stdout. */
-function markOutput(): boolean {
+/** An outcome that is sent with the mark could overtake the calls of its job, and large ones could be cut. */
+function sendOutcome(outcome: OutcomeMessage['outcome'], { hasCalled }: { readonly hasCalled: boolean }): void {
+  const message: OutcomeMessage = { kind: 'outcome', outcome, isMarked: true };
+  const marked = hasCalled ? null : toJsonFrame(message, mark);
+  if (marked !== null && marked.length <= MAX_MARK_BYTES && writeMark(marked)) return;
+  link.write(toJsonFrame({ ...message, isMarked: writeMark(markAlone) }));
+}
+
+/** Returns whether it was written: the handler may have closed stdout. */
+function writeMark(bytes: Buffer): boolean {
   try {
-    return writeSync(STDOUT_FD, mark) === mark.length;
+    return writeSync(STDOUT_FD, bytes) === bytes.length;
   } catch {
     return false;
   }

@@ -17,7 +17,7 @@ const served = serveHandler(address, {
   send,
   log: (line) => output(line.endsWith('\n') ? line : `${line}\n`),
   // Output and outcome have one order already.
-  markOutput: () => false,
+  sendOutcome: (outcome) => send({ kind: 'outcome', outcome, isMarked: false }),
   exit: () => process.exit(0),
 });
 parentPort?.on('message', (message: ToIsolate) => served.receive(message));

@@ -11,7 +11,6 @@ import type { RunningJob } from '../../core/job/job.ts';
 import { badInput } from '../../core/ports/errors.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { StopReason } from '../../worker/attempt/stop-reason.ts';
-import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
 import type { HandledJob, HandlerPort } from '../active-job.ts';
 import { CallLink } from './call-link.ts';
 import type { IsolateChannel, IsolateEnd, IsolateMessage, OpenChannel } from './isolate-channel.ts';
@@ -22,8 +21,9 @@ export interface IsolatedRun {
   readonly job: RunningJob;
   readonly data: IsolatedData;
   readonly port: HandlerPort;
-  readonly signal: AbortSignal;
-  /** How long it may continue after its signal aborted. */
+  /** Calls the listener when the job must stop; at once if it must already. */
+  onStop(listener: (reason: StopReason) => void): void;
+  /** How long it may continue after that. */
   readonly graceMs: number;
   onOutput(bytes: Uint8Array): void;
 }
@@ -96,8 +96,7 @@ export class Isolate {
 
   /** Throws when the data cannot be cloned. */
   run(run: IsolatedRun): Promise<AttemptOutcome> {
-    const { job, data, signal } = run;
-    const stop = (): void => this.#stop(reasonOf(signal), run.graceMs);
+    const { job, data } = run;
     // First, because it throws for data that cannot be cloned.
     this.#channel.send({ kind: 'run', run: this.#jobs + 1, job: handledJob(job), data });
     this.#jobs += 1;
@@ -110,9 +109,10 @@ export class Isolate {
       this.#current = { run, link, resolve, outcome: null };
     });
     for (const bytes of this.#idleOutput.splice(0)) run.onOutput(bytes);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-    return outcome.finally(() => signal.removeEventListener('abort', stop));
+    run.onStop((reason) => {
+      if (this.#current?.run === run) this.#stop(reason, run.graceMs);
+    });
+    return outcome;
   }
 
   /** Ends an idle isolate. */
@@ -162,8 +162,9 @@ export class Isolate {
   #answer(outcome: AttemptOutcome): void {
     const current = this.#current;
     this.#current = null;
-    current?.link.end();
-    current?.resolve(outcome);
+    if (current === null) return;
+    current.link.end();
+    current.resolve(outcome);
   }
 
   #output(bytes: Uint8Array): void {
@@ -186,10 +187,6 @@ export class Isolate {
 
 /** The stop reason decides what this means: the job is cancelled, has failed at its limit, or is released. */
 const KILLED: AttemptOutcome = { kind: 'release', reason: 'its handler was killed after its grace' };
-
-function reasonOf({ reason }: AbortSignal): StopReason {
-  return reason instanceof AttemptAborted ? reason.reason : 'draining';
-}
 
 /** Leaves out what a handler does not receive: every field is cloned. */
 function handledJob({ id, queue, name, tags, priority, attempt, failures, checkpoint, lease }: RunningJob): HandledJob {

@@ -26,9 +26,11 @@ export type FromIsolate =
   | CallMessage
   /** Output of a thread. A process writes its output to its stdout. */
   | { readonly kind: 'output'; readonly text: string }
-  | {
-      readonly kind: 'outcome';
-      readonly outcome: AttemptOutcome;
-      /** The output of the job ends with the mark of the process. */
-      readonly isMarked: boolean;
-    };
+  | OutcomeMessage;
+
+export interface OutcomeMessage {
+  readonly kind: 'outcome';
+  readonly outcome: AttemptOutcome;
+  /** The output of the job ends with the mark of the process. */
+  readonly isMarked: boolean;
+}

@@ -23,8 +23,9 @@ export async function openIsolation({ module, isolate, maxJobs, maxBytes, host }
     maxBytes,
     onTrouble: (what) => host.onTrouble(what, null),
   });
+  const isolatedHost = { ...host, pool };
   const isolation: Isolation = {
-    run: (job, context) => runIsolated({ ...host, pool }, job, context),
+    run: (job, context) => runIsolated(isolatedHost, job, context),
     kill: () => pool.kill(),
     close: () => pool.close(),
   };

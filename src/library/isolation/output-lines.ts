@@ -11,10 +11,12 @@ export interface OutputLines {
 }
 
 export function splitLines(onLine: (line: string) => void): OutputLines {
-  const decoder = new StringDecoder('utf8');
+  // Created with the first output: most jobs have none.
+  let decoder: StringDecoder | null = null;
   let rest = '';
   return {
     write(bytes) {
+      decoder ??= new StringDecoder('utf8');
       const lines = (rest + decoder.write(Buffer.from(bytes))).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) onLine(line);
@@ -23,7 +25,7 @@ export function splitLines(onLine: (line: string) => void): OutputLines {
       rest = '';
     },
     end() {
-      rest += decoder.end();
+      rest += decoder?.end() ?? '';
       if (rest !== '') onLine(rest);
       rest = '';
     },

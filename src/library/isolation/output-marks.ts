@@ -1,31 +1,42 @@
 /**
  * Separates the output of an isolated process from the marks in it. A mark follows the output of each job: messages and
  * output arrive through two streams, and only the mark shows that all output of a job was read.
+ *
+ * A frame follows each mark (frames.ts). It is the outcome of the job, so that most jobs need only one write and one read;
+ * null when the outcome is sent as a message.
  */
+import { frameEnd, messageAt } from './frames.ts';
 
 export interface OutputEvents {
   onOutput(bytes: Uint8Array): void;
-  onMark(): void;
+  onMark(message: unknown): void;
 }
 
 const NUL = '\0';
+const NONE = Buffer.alloc(0);
 
 /** Returns the bytes of a mark. The nonce is random, so that no output contains it by accident. */
 export const markOf = (nonce: string): Buffer => Buffer.from(`${NUL}${nonce}${NUL}`, 'latin1');
 
 /** Returns a function that takes chunks. Only bytes that may be the beginning of a mark wait for the next chunk. */
 export function createOutputReader(mark: Buffer, { onOutput, onMark }: OutputEvents): (chunk: Buffer) => void {
-  let rest: Buffer = Buffer.alloc(0);
+  let rest: Buffer = NONE;
   return (chunk) => {
     let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark)) {
       if (at > 0) onOutput(bytes.subarray(0, at));
-      onMark();
-      bytes = bytes.subarray(at + mark.length);
+      const start = at + mark.length;
+      const end = frameEnd(bytes, start);
+      if (end > bytes.length) {
+        rest = bytes.subarray(at);
+        return;
+      }
+      onMark(messageAt(bytes, start, end));
+      bytes = bytes.subarray(end);
     }
     const keptFrom = beginningOf(mark, bytes);
     if (keptFrom > 0) onOutput(bytes.subarray(0, keptFrom));
-    rest = bytes.subarray(keptFrom);
+    rest = keptFrom === bytes.length ? NONE : bytes.subarray(keptFrom);
   };
 }
 

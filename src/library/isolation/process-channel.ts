@@ -19,6 +19,7 @@ import { atMost } from '../../worker/outcome/deadline.ts';
 import { createFrameReader, toFrame, toJsonFrame } from './frames.ts';
 import { inheritedOptions } from './inherited-options.ts';
 import type { ChannelEvents, IsolateChannel, IsolateMessage } from './isolate-channel.ts';
+import type { OutcomeMessage } from './messages.ts';
 import { createOutputReader, markOf } from './output-marks.ts';
 
 /** How long the watcher and the end of the output may take once no process of the tree is left. */
@@ -90,7 +91,8 @@ class ProcessChannel implements IsolateChannel {
     const child = this.#child;
     const receiveOutput = createOutputReader(markOf(nonce), {
       onOutput: (bytes) => this.#events.onOutput(bytes),
-      onMark: () => {
+      onMark: (message) => {
+        if (message !== null) return this.#events.onMessage(message as OutcomeMessage);
         this.#marks += 1;
         this.#passOutcome();
       },

@@ -34,16 +34,15 @@ export async function runIsolated(
       host.schema === null
         ? { text: job.data }
         : { value: await validate(`data of job ${job.id}`, host.schema, JSON.parse(job.data)) };
-    const { signal } = context;
     // The start of a process is no run time of the job, and no silence.
     context.pauseLimits(true);
-    const isolate = host.pool.takeWarm() ?? (await takeUnlessAborted(host.pool, signal));
+    const isolate = host.pool.takeWarm() ?? (await takeUnlessAborted(host.pool, context.signal));
     context.pauseLimits(false);
     if (isolate === null) return NOT_BEGUN;
     try {
       const port = handlerPort(host, job, { context, log });
       const graceMs = host.graceMsOf(job.queue);
-      const outcome = await isolate.run({ job, data, port, signal, graceMs, onOutput });
+      const outcome = await isolate.run({ job, data, port, onStop: context.onStop, graceMs, onOutput });
       return await withSmallResult(outcome, port.attach);
     } finally {
       host.pool.giveBack(isolate);

@@ -5,12 +5,14 @@
  *                   │              └─abort─▶ stopping ──outcome──▶ ended
  *                   └─end──────────────────────────────────────────▶ ended
  */
+import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { failedOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { StopReason } from '../../worker/attempt/stop-reason.ts';
 import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
 import type { Handler } from '../active-job.ts';
 import { activeJob } from '../active-job.ts';
 import { callHandler } from '../call-handler.ts';
+import type { CallMessage } from './call-link.ts';
 import { CallLink } from './call-link.ts';
 import type { FromIsolate, ToIsolate } from './messages.ts';
 import { NoHandler, problemOf } from './module-problem.ts';
@@ -20,8 +22,8 @@ import { remotePort } from './remote-port.ts';
 export interface IsolateHost {
   send(message: FromIsolate): void;
   log(line: string): void;
-  /** Marks the end of the output of a job. Returns false when it cannot be marked. */
-  markOutput(): boolean;
+  /** Sends the outcome of a job, after its output and its calls. `hasCalled`: the job has sent calls. */
+  sendOutcome(outcome: AttemptOutcome, sent: { readonly hasCalled: boolean }): void;
   /** Ends this process or thread, after all messages were sent. */
   exit(): void;
 }
@@ -34,25 +36,29 @@ export interface ServedHandler {
 
 export function serveHandler(address: string, host: IsolateHost): ServedHandler {
   let handler: Handler | null = null;
-  let running: { readonly controller: AbortController; readonly link: CallLink } | null = null;
+  let running: { readonly signal: LazySignal; readonly link: CallLink } | null = null;
 
   const run = async ({ run: number, job, data }: Extract<ToIsolate, { kind: 'run' }>): Promise<void> => {
-    const controller = new AbortController();
-    const link = new CallLink({ run: number, target: {}, send: (message) => host.send(message) });
-    running = { controller, link };
-    const port = remotePort(link, { signal: () => controller.signal, log: (line) => host.log(line) });
+    const signal = new LazySignal();
+    let hasCalled = false;
+    const send = (message: CallMessage): void => {
+      hasCalled = true;
+      host.send(message);
+    };
+    const link = new CallLink({ run: number, target: {}, send });
+    running = { signal, link };
+    const port = remotePort(link, { signal: () => signal.get(), log: (line) => host.log(line) });
     const value: unknown = 'text' in data ? JSON.parse(data.text) : data.value;
     const outcome = await callHandler(handler as Handler, activeJob(job, value, port)).catch(failedOutcome);
     running = null;
     link.end();
-    const isMarked = host.markOutput();
-    host.send({ kind: 'outcome', outcome, isMarked });
-    if (controller.signal.aborted) host.exit();
+    host.sendOutcome(outcome, { hasCalled });
+    if (signal.isAborted) host.exit();
   };
 
   const stop = (reason: StopReason): void => {
     if (running === null) host.exit();
-    else running.controller.abort(new AttemptAborted(reason));
+    else running.signal.abort(reason);
   };
 
   void load(address).then(
@@ -83,6 +89,29 @@ export function serveHandler(address: string, host: IsolateHost): ServedHandler 
     },
     stop,
   };
+}
+
+/** The signal of a job, created on first use: most short handlers never read it. */
+class LazySignal {
+  #controller: AbortController | null = null;
+  #reason: StopReason | null = null;
+
+  get isAborted(): boolean {
+    return this.#reason !== null;
+  }
+
+  get(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#reason !== null) this.#controller.abort(new AttemptAborted(this.#reason));
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: StopReason): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(new AttemptAborted(this.#reason));
+  }
 }
 
 async function load(address: string): Promise<Handler> {

@@ -19,6 +19,10 @@ export class ContextOfAttempt implements AttemptContext {
     return this.#attempt.signal;
   }
 
+  get onStop(): AttemptContext['onStop'] {
+    return (listener) => this.#attempt.onStop(listener);
+  }
+
   get progress(): AttemptContext['progress'] {
     return (percent, text = null) => this.#attempt.progress(percent, text);
   }

@@ -53,6 +53,7 @@ export class Attempt {
   #state: 'held' | 'running' | 'closed' = 'held';
   #stopReason: StopReason | null = null;
   #controller: AbortController | null = null;
+  #onStop: ((reason: StopReason) => void) | null = null;
   #heartbeats: AttemptHeartbeats | null = null;
   #limits: LimitWatch | null = null;
   #grace: NodeJS.Timeout | null = null;
@@ -101,6 +102,12 @@ export class Attempt {
     return this.#controller.signal;
   }
 
+  /** Calls the listener when the attempt is asked to stop; at once if it was. The last listener counts. */
+  onStop(listener: (reason: StopReason) => void): void {
+    this.#onStop = listener;
+    if (this.#stopReason !== null) listener(this.#stopReason);
+  }
+
   start(limits: LimitWatch | null): void {
     this.#state = 'running';
     this.#limits = limits;
@@ -115,7 +122,10 @@ export class Attempt {
     this.#stopReason = reason;
     this.#host.emit({ type: 'stopping', job: this.job, reason });
     if (this.#state === 'held') this.end({ kind: 'release', reason: 'it was stopped before it began' });
-    else this.#controller?.abort(new AttemptAborted(reason));
+    else {
+      this.#controller?.abort(new AttemptAborted(reason));
+      this.#onStop?.(reason);
+    }
   }
 
   /** Ends timers and heartbeats. The attempt is settled now, or left to the next process; its work may continue. */

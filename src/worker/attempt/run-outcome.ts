@@ -6,6 +6,7 @@
  */
 import { failureOf, isFinal } from '../../core/job/failure.ts';
 import type { Failure, RunningJob } from '../../core/job/job.ts';
+import type { StopReason } from './stop-reason.ts';
 
 /** The outcome of an attempt. The backoff of the job or its queue supplies a missing delay. */
 export type AttemptOutcome =
@@ -27,6 +28,8 @@ export type AttemptOutcome =
 export interface AttemptContext {
   /** Aborts with an `AttemptAborted` that holds the reason (stop-reason.ts). */
   readonly signal: AbortSignal;
+  /** Calls the listener when the signal aborts; at once if it has. Cheaper than a signal, for one listener. */
+  onStop(listener: (reason: StopReason) => void): void;
   /** Reports progress. The last value wins; it is sent at most once a second, even while the main thread is blocked. */
   progress(percent: number | null, text?: string | null): void;
   /** Reports the last progress, which must not be lost with the end. Resolves when the store has it. */

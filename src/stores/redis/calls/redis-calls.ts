@@ -40,7 +40,7 @@ import { MIGRATION_OPERATIONS } from './migration-operations.ts';
 import { RECORD_OPERATIONS } from './record-operations.ts';
 import { clockArgument, type Operation, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';
 import { ScriptSteps } from './script-steps.ts';
-import { loadScripts, type Script, type ScriptName } from './scripts.ts';
+import { type ScriptName, scriptOf } from './scripts.ts';
 
 /** Every call of the ports of a store. */
 type OperationName =
@@ -72,7 +72,6 @@ interface Parts {
 export class RedisCalls implements ScriptRunner {
   readonly #parts: Parts;
   readonly #prefix: string;
-  readonly #scripts = loadScripts();
   readonly #steps = new ScriptSteps(
     (name, args, now) => this.#send(name, args, now),
     () => this.#aggregateLog(),
@@ -141,7 +140,7 @@ export class RedisCalls implements ScriptRunner {
    */
   async #send(name: ScriptName, args: readonly string[], now?: number): Promise<unknown> {
     const { connection, settings } = this.#parts;
-    const { sha, text, isRead } = this.#scripts.get(name) as Script;
+    const { sha, text, isRead } = scriptOf(name);
     const rest = ['1', this.#prefix, clockArgument(settings.clock, now), ...args];
     try {
       const current = connection.current();

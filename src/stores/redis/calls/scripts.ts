@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
 import { constantsText, fastPathConstants } from './constants.ts';
-import { compact, luaText, Modules, modulesText, moduleText } from './lua-files.ts';
+import { compact, luaPaths, luaText, Modules, modulesText, moduleText } from './lua-files.ts';
 
 export const CHANGING_SCRIPTS = [
   'add',
@@ -133,17 +133,18 @@ function operationText(name: ScriptName): string {
 /** Returns the first script on every connection. It uses the base alone. */
 export const epochText = (): string => compact(`${moduleText('base')}${luaText('operations/epoch.lua')}`);
 
-let loaded: ReadonlyMap<ScriptName, Script> | null = null;
+const loaded = new Map<ScriptName, Script>();
 
-/** Returns all scripts. They are joined once: the texts are the same for every store of the process. */
-export function loadScripts(): ReadonlyMap<ScriptName, Script> {
-  loaded ??= loadAll();
-  return loaded;
-}
-
-function loadAll(): ReadonlyMap<ScriptName, Script> {
-  const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...FAST_SCRIPTS, ...READ_SCRIPTS];
-  return new Map(names.map((name) => [name, load(name)]));
+/**
+ * Returns a script. It is joined when it is first needed, and once for every store of the process: a process sends a few
+ * of them, and to join all of them takes tens of megabytes. Their files are read together, at the first script: those of
+ * another version may replace them while this process runs.
+ */
+export function scriptOf(name: ScriptName): Script {
+  if (loaded.size === 0) for (const path of luaPaths()) luaText(path);
+  const script = loaded.get(name) ?? load(name);
+  loaded.set(name, script);
+  return script;
 }
 
 function load(name: ScriptName): Script {

@@ -48,13 +48,13 @@ export type OpenClient = (place: Place, login: Login) => Promise<Client>;
 
 /**
  * Returns a function that connects to a server. It reads the files of certificates for each connection, so that a
- * renewed certificate is used. The class of clients is created once: `createClient` of the library creates a class with
- * hundreds of commands each time, which kept a process busy that searched for its primary.
+ * renewed certificate is used. It uses the base class of the library, because a store sends its commands as text:
+ * `createClient` creates a class with hundreds of commands each time. That takes 20 MB, and kept a process busy that
+ * searched for its primary.
  */
 export function clientsOf(library: Library, settings: RedisSettings): OpenClient {
-  const createClient = library.RedisClient.factory();
   return async (place, { username, password, db }) => {
-    const client = createClient({
+    const client = new library.RedisClient({
       disableOfflineQueue: true,
       commandsQueueMaxLength: MAX_PENDING_COMMANDS,
       pingInterval: PING_MS,
