@@ -10,14 +10,14 @@ import { afterAll } from 'vitest';
 import type { JobView, Longhaul } from '../../src/library/index.ts';
 import { connect } from '../../src/library/index.ts';
 import { endAllOf, eventually } from '../processes/runner-workbench.ts';
+import { CliSession, type CommandResult } from '../support/cli-session.ts';
 import { type Ended, type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
-import { CliSession, type CommandResult } from './cli-session.ts';
 
 export { eventually } from '../processes/runner-workbench.ts';
 
 const main = join(import.meta.dirname, '../../dist/cli/main.js');
 
-export type { CommandResult } from './cli-session.ts';
+export type { CommandResult } from '../support/cli-session.ts';
 
 /** A command that is still running. */
 export interface RunningCommand {

@@ -1,7 +1,7 @@
 /** Commands of `longhaul` that share one process (test/fixtures/cli-session.mjs). It starts with the first command. */
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { spawnGuarded } from '../support/guarded-process.ts';
+import { spawnGuarded } from './guarded-process.ts';
 
 const longhaul = join(import.meta.dirname, '../../dist/cli/main.js');
 const session = join(import.meta.dirname, '../fixtures/cli-session.mjs');
