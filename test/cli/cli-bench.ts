@@ -1,6 +1,6 @@
 /**
- * Test bench for the command line: a data directory, a node as a real process, and `longhaul` as real processes. Everything
- * is removed after the test file.
+ * Test bench for the command line: a data directory, a node as a real process, and commands of `longhaul` one after
+ * another in one process, or each as a process of its own. Everything is removed after the test file.
  */
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
@@ -10,18 +10,14 @@ import { afterAll } from 'vitest';
 import type { JobView, Longhaul } from '../../src/library/index.ts';
 import { connect } from '../../src/library/index.ts';
 import { endAllOf, eventually } from '../processes/runner-workbench.ts';
+import { CliSession, type CommandResult } from '../support/cli-session.ts';
 import { type Ended, type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
 
 export { eventually } from '../processes/runner-workbench.ts';
 
 const main = join(import.meta.dirname, '../../dist/cli/main.js');
 
-export interface CommandResult {
-  /** The exit status as a shell reports it. */
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type { CommandResult } from '../support/cli-session.ts';
 
 /** A command that is still running. */
 export interface RunningCommand {
@@ -40,6 +36,7 @@ export class CliBench {
   readonly home: string;
   readonly folder = mkdtempSync(join(tmpdir(), 'longhaul-cli-'));
   readonly #children = new Set<GuardedProcess>();
+  readonly #session = new CliSession(this.folder);
   #longhaul: Promise<Longhaul> | null = null;
 
   constructor() {
@@ -84,15 +81,21 @@ export class CliBench {
     return { child, address: () => /http:\/\/localhost:\d+/.exec(output().stdout)?.[0] ?? '' };
   }
 
+  /** Starts `longhaul` as a process of its own. */
   async start(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<RunningCommand> {
     const started = await this.#spawn(process.execPath, [main, ...argv], env);
     started.child.stdin.end();
     return started;
   }
 
-  /** Runs `longhaul` to its end. */
-  async run(...argv: string[]): Promise<CommandResult> {
-    return (await this.start(argv)).ended;
+  /** Runs `longhaul` to its end, in the process of all such commands. */
+  run(...argv: string[]): Promise<CommandResult> {
+    return this.runIn({}, ...argv);
+  }
+
+  /** Runs `longhaul` to its end with these variables, in the process of all such commands. */
+  runIn(env: NodeJS.ProcessEnv, ...argv: string[]): Promise<CommandResult> {
+    return this.#session.run(argv, this.#envWith(env));
   }
 
   /** Runs a line in a shell. */
@@ -134,13 +137,14 @@ export class CliBench {
     return found;
   }
 
-  async #spawn(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<RunningCommand> {
+  #envWith(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     const { LONGHAUL_STORE: _store, LONGHAUL_TOKEN: _token, NO_COLOR: _colour, ...own } = process.env;
     const path = `${join(this.folder, 'bin')}${delimiter}${own['PATH']}`;
-    const child = await spawnGuarded(command, args, {
-      env: { ...own, PATH: path, LONGHAUL_HOME: this.home, ...env },
-      cwd: this.folder,
-    });
+    return { ...own, PATH: path, LONGHAUL_HOME: this.home, ...env };
+  }
+
+  async #spawn(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<RunningCommand> {
+    const child = await spawnGuarded(command, args, { env: this.#envWith(env), cwd: this.folder });
     this.#children.add(child);
     const collected = collect(child);
     const ended = collected.ended.finally(() => this.#children.delete(child));
@@ -148,6 +152,7 @@ export class CliBench {
   }
 
   async close(): Promise<void> {
+    await this.#session.close();
     for (const child of this.#children) child.signal('SIGKILL');
     await Promise.all([...this.#children].map(({ ended }) => ended));
     await (await this.#longhaul)?.close();

@@ -103,7 +103,8 @@ describe('a store of a future version', () => {
 
   it('is refused by a node, which creates neither directories nor sockets', async () => {
     rmSync(join(folder, 'queues'), { recursive: true });
-    expect(await bench.run('serve', '--home', folder, '--port', '0')).toMatchObject({
+    const { ended } = await bench.start(['serve', '--home', folder, '--port', '0']);
+    expect(await ended).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('has schema 99'),
     });

@@ -73,8 +73,7 @@ describe('a job without a node', () => {
   });
 
   it('is listed in a table as wide as the terminal, with the whole id', async () => {
-    const { ended } = await bench.start(['ls'], { COLUMNS: '40' });
-    const lines = (await ended).stdout.trimEnd().split('\n');
+    const lines = (await bench.runIn({ COLUMNS: '40' }, 'ls')).stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(/^ID +QUEUE +STATE/);
     expect(lines.find((line) => line.startsWith('film-1 '))).toBeDefined();
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);

@@ -271,8 +271,7 @@ it('prints a log as text with colours, and every byte with --raw', async () => {
   expect((await bench.run('logs', 'odd', '--raw')).stdout).toBe(
     '\u001b[31mred\u001b[0m\u001b]0;title\u0007\u001b[2Jend\n',
   );
-  const { ended } = await bench.start(['logs', 'odd'], { NO_COLOR: '1' });
-  expect((await ended).stdout).toBe('redend\n');
+  expect((await bench.runIn({ NO_COLOR: '1' }, 'logs', 'odd')).stdout).toBe('redend\n');
 });
 
 it('uploads a large file over the socket, byte for byte', async () => {
@@ -291,10 +290,8 @@ it('uploads a large file over the socket, byte for byte', async () => {
 });
 
 describe('over TCP', () => {
-  const over = async (argv: string[], env: NodeJS.ProcessEnv = {}) => {
-    const { ended } = await bench.start(argv, { LONGHAUL_STORE: served.address(), ...env });
-    return ended;
-  };
+  const over = (argv: string[], env: NodeJS.ProcessEnv = {}) =>
+    bench.runIn({ LONGHAUL_STORE: served.address(), ...env }, ...argv);
 
   it('reading needs no token on this machine; a command, which is code, is refused and leaves no job', async () => {
     expect(await over(['ls', 'films'])).toMatchObject({ code: 0, stdout: expect.stringContaining('film-8') });

@@ -1,5 +1,5 @@
 /** `longhaul doctor`: finds each planted fault with the right level and cure; a healthy data directory has none. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -13,6 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/library/index.ts';
@@ -20,6 +21,7 @@ import type { Finding } from '../../src/node/doctor/finding.ts';
 import { openDatabase } from '../../src/stores/sqlite/engine/sqlite-database.ts';
 import { flipBit } from '../processes/blobs-workbench.ts';
 import { Bench, cli } from '../processes/scripts-workbench.ts';
+import { CliSession, type CommandResult } from '../support/cli-session.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
 import { startSentinels } from '../support/redis-fleet.ts';
 import { hasRedis, startRedis } from '../support/redis-server.ts';
@@ -32,17 +34,28 @@ interface Report {
   readonly findings: readonly Finding[];
 }
 
-/** Runs it in a shell, so that limits can be set first. */
-function examine(home: string, { options = '', before = '' } = {}): Report {
-  const script = `${before} exec node "$1" doctor --home "$2" --json ${options}`;
-  try {
-    const output = execFileSync('sh', ['-c', script, 'sh', cli, home], { encoding: 'utf8', stdio: 'pipe' });
-    return { code: 0, ...(JSON.parse(output) as { findings: Finding[] }) };
-  } catch (error) {
-    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
-    if (!stdout.startsWith('{')) throw new Error(`doctor printed ${stdout}${stderr}`, { cause: error });
-    return { code: status, ...(JSON.parse(stdout) as { findings: Finding[] }) };
-  }
+const session = new CliSession(tmpdir());
+afterAll(() => session.close());
+
+interface Call {
+  readonly options?: readonly string[];
+  /** Shell code, for limits that are set first: the command then has a process of its own. */
+  readonly before?: string;
+}
+
+async function examine(home: string, { options = [], before }: Call = {}): Promise<Report> {
+  const argv = ['doctor', '--home', home, '--json', ...options];
+  const { code, stdout, stderr } = await (before === undefined
+    ? session.run(argv, process.env)
+    : runAfter(before, argv));
+  if (!stdout.startsWith('{')) throw new Error(`doctor printed ${stdout}${stderr}`);
+  return { code, ...(JSON.parse(stdout) as { findings: Finding[] }) };
+}
+
+function runAfter(before: string, argv: readonly string[]): CommandResult {
+  const args = ['-c', `${before} exec node "$@"`, 'sh', cli, ...argv];
+  const { status, stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8' });
+  return { code: status ?? -1, stdout, stderr };
 }
 
 const bad = ({ findings }: Report): readonly Finding[] =>
@@ -82,10 +95,10 @@ const blobIn = (home: string): string => {
 
 test('A healthy data directory has no fault, even while its node runs.', async () => {
   const bench = aHome();
-  expect(bad(examine(bench.home, { options: '--deep --scrub' }))).toEqual([]);
+  expect(bad(await examine(bench.home, { options: ['--deep', '--scrub'] }))).toEqual([]);
   const node = await bench.serve();
   await bench.until('one', 'done');
-  const report = examine(bench.home);
+  const report = await examine(bench.home);
   expect(bad(report)).toEqual([]);
   expect(report.code).toBe(0);
   expect(report.findings).toContainEqual(
@@ -97,7 +110,7 @@ test('A healthy data directory has no fault, even while its node runs.', async (
 interface Fault {
   readonly name: string;
   plant(home: string): void | Promise<void>;
-  readonly how?: { readonly options?: string; readonly before?: string };
+  readonly how?: Call;
   readonly code: number;
   readonly about: string;
   readonly message: RegExp;
@@ -212,7 +225,7 @@ const FAULTS: readonly Fault[] = [
       db.exec("UPDATE jobs SET data = data || ' ' WHERE id = 'one'");
       db.close();
     },
-    how: { options: '--deep' },
+    how: { options: ['--deep'] },
     code: 2,
     about: 'jobs',
     message: /job one: its data does not match its checksum/,
@@ -229,7 +242,7 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'an attachment whose bytes have changed',
     plant: (home) => flipBit(blobIn(home)),
-    how: { options: '--scrub' },
+    how: { options: ['--scrub'] },
     code: 2,
     about: 'attachments',
     message: /blobs\/[0-9a-f]{2}\/[0-9a-f]{64} is damaged/,
@@ -257,7 +270,7 @@ const FAULTS: readonly Fault[] = [
 test.each(FAULTS.map((fault) => [fault.name, fault] as const))('It finds %s.', async (_name, fault) => {
   const bench = aHome();
   await fault.plant(bench.home);
-  const report = examine(bench.home, fault.how);
+  const report = await examine(bench.home, fault.how);
   const found = bad(report).filter(({ about }) => about === fault.about);
   expect(found.map(({ message }) => message).join('\n')).toMatch(fault.message);
   expect(found.map(({ cure }) => cure).join('\n')).toMatch(fault.cure);
@@ -268,7 +281,7 @@ test.each(FAULTS.map((fault) => [fault.name, fault] as const))('It finds %s.', a
 test.runIf(isRoot)('It finds a file of another user.', async () => {
   const bench = aHome();
   execFileSync('chown', ['12345', join(bench.home, 'store.db')]);
-  const report = examine(bench.home);
+  const report = await examine(bench.home);
   expect(bad(report)[0]).toMatchObject({ level: 'error', message: expect.stringContaining('12345') as string });
   expect(report.code).toBe(2);
 });
@@ -277,7 +290,7 @@ test('It finds a node that does not respond.', async () => {
   const bench = aHome();
   const node = await bench.serve();
   process.kill(node.pid, 'SIGSTOP');
-  const report = examine(bench.home);
+  const report = await examine(bench.home);
   process.kill(node.pid, 'SIGCONT');
   const finding = report.findings.find(({ about }) => about === 'node');
   expect(finding).toMatchObject({
@@ -291,12 +304,12 @@ test.runIf(hasRedis)('It reports weak settings of a Redis, and a Redis that does
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const bench = aHome();
-  const weak = examine(bench.home, { options: `--store ${redis.url}` });
+  const weak = await examine(bench.home, { options: ['--store', redis.url] });
   expect(bad(weak)).toContainEqual(
     expect.objectContaining({ about: 'store', message: expect.stringContaining('append') as string }),
   );
   expect(messagesOf(weak)).toMatch(/role master, at 127\.0\.0\.1:\d+ \(the server that was named\)/);
-  const away = examine(bench.home, { options: '--store redis://127.0.0.1:1' });
+  const away = await examine(bench.home, { options: ['--store', 'redis://127.0.0.1:1'] });
   expect(away.code).toBe(2);
   expect(bad(away)).toContainEqual(expect.objectContaining({ about: 'store', level: 'error' }));
 });
@@ -304,7 +317,9 @@ test.runIf(hasRedis)('It reports weak settings of a Redis, and a Redis that does
 test.runIf(hasRedis)('It reports the primary that it found through Sentinels.', async () => {
   const fleet = await startSentinels({ replicas: 1 });
   onTestFinished(() => fleet.stop());
-  const found = messagesOf(examine(aHome().home, { options: `--store '${fleet.address}?durability=replicated:2'` }));
+  const found = messagesOf(
+    await examine(aHome().home, { options: ['--store', `${fleet.address}?durability=replicated:2`] }),
+  );
   const { port } = await fleet.primary();
   expect(found).toContain(`role master, at 127.0.0.1:${port} (found by Sentinel)`);
   expect(found).toMatch(/replicas: 1 \(127\.0\.0\.1:\d+ online, lag \d+ s\)/);
