@@ -7,6 +7,7 @@
 import { describe } from 'vitest';
 import type { ClockSource } from '../../src/core/lifecycle/clock.ts';
 import type { Store } from '../../src/core/ports/store.ts';
+import { testSize } from '../support/test-size.ts';
 import { addContract } from './add.ts';
 import { cancelContract } from './cancel.ts';
 import { changeContract } from './change.ts';
@@ -97,8 +98,16 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   lifetime: lifetimeContract,
 };
 
+/** Leaves parts to `npm run test:all`, as `skipped`: at small size another suite proves the same, which the reason names. */
+export function onlyAtFullSize(reason: string, isLeft: (part: string) => boolean): Readonly<Record<string, string>> {
+  const left = Object.keys(PARTS).filter(isLeft);
+  return testSize({ small: Object.fromEntries(left.map((part) => [part, reason])), full: {} });
+}
+
 /** `skipped`: parts that do not apply to this store, each with the reason. */
 export function storeContract(name: string, open: OpenStore, skipped: Readonly<Record<string, string>> = {}): void {
+  const unknown = Object.keys(skipped).filter((part) => PARTS[part] === undefined);
+  if (unknown.length > 0) throw new Error(`the contract has no part ${unknown.join(', ')}`);
   const parts = Object.entries(PARTS).filter(([part]) => skipped[part] === undefined);
   describe.each([name])('%s', () => {
     describe.each(parts)('%s', (_part, contract) => {

@@ -6,11 +6,12 @@
  */
 import { removeFoldersAtTheEnd } from '../contract/open-sqlite.ts';
 import { openOnThreeProcesses } from '../contract/three-processes.ts';
+import { testSize } from '../support/test-size.ts';
 import { modelSuite } from './model-suite.ts';
 
 removeFoldersAtTheEnd();
 modelSuite('the SQLite store of three processes', openOnThreeProcesses(), {
   profiles: ['few jobs', 'many jobs'],
-  share: 0.1,
+  share: testSize({ small: 0.15, full: 0.1 }),
   ignoresProgress: true,
 });
