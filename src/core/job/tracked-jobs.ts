@@ -98,8 +98,8 @@ export class TrackedIds {
 
 /**
  * Subscribes to every change of a tracked job, to tracking records, and to gaps. Resolves once no event can be missed.
- * After a gap the tracking records are read again. If that fails, the gap is emitted, other events wait, and the next
- * event triggers another read.
+ * After a gap the tracking records are read again. If that fails, the gap is emitted, other events wait, and the read is
+ * repeated.
  */
 export async function followTracked(
   { jobs, records }: Pick<Store, 'jobs' | 'records'>,
@@ -110,6 +110,7 @@ export async function followTracked(
   let waiting: StoreEvent[] = [];
   let isStale = true;
   let isReading = true;
+  let isFollowing = true;
   const reload = async (): Promise<void> => {
     while (isStale) {
       ids.forget();
@@ -128,11 +129,11 @@ export async function followTracked(
     isReading = false;
     emit(waiting.splice(0));
   };
-  const emitGaps = (): void => {
-    isReading = false;
+  const emitGapsAndRetry = (): void => {
     const [gap] = waiting.filter(isGap);
     waiting = waiting.filter((event) => !isGap(event)).slice(-MAX_WAITING);
     if (gap !== undefined) listener([gap]);
+    if (isFollowing) setTimeout(() => void reload().then(emitWaiting, emitGapsAndRetry), RETRY_MS).unref();
   };
   const onEvents = (events: readonly StoreEvent[]): void => {
     if (events.some(isGap)) isStale = true;
@@ -140,9 +141,13 @@ export async function followTracked(
     waiting.push(...events);
     if (isReading) return;
     isReading = true;
-    void reload().then(emitWaiting, emitGaps);
+    void reload().then(emitWaiting, emitGapsAndRetry);
   };
-  const unsubscribe = jobs.subscribe(onEvents);
+  const unsubscribeEvents = jobs.subscribe(onEvents);
+  const unsubscribe = (): void => {
+    isFollowing = false;
+    unsubscribeEvents();
+  };
   try {
     await reload();
   } catch (error) {
@@ -153,6 +158,8 @@ export async function followTracked(
   return unsubscribe;
 }
 
+/** How long after a failed read of the tracking records the next one begins. */
+const RETRY_MS = 500;
 /** Events that wait while the tracking records cannot be read. Older ones are dropped: their gap was emitted. */
 const MAX_WAITING = 10_000;
 
