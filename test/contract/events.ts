@@ -1,7 +1,8 @@
 /** Events: every subscriber gets every change, after it was made. */
 import { expect, it, onTestFinished } from 'vitest';
-import { followTracked, TRACKED_RECORD } from '../../src/core/job/tracked-jobs.ts';
+import { TRACKED_RECORD } from '../../src/core/job/tracked-jobs.ts';
 import type { StoreEvent } from '../../src/core/ports/job-store.ts';
+import { followTracked } from '../../src/library/follow-tracked.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, release, resend, retry, type Workbench } from './workbench.ts';
 

@@ -1,8 +1,9 @@
 /** Events of a Redis store when the connection of the subscription is cut, or the server is unreachable. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { followTracked, track, untrack } from '../../src/core/job/tracked-jobs.ts';
+import { track, untrack } from '../../src/core/job/tracked-jobs.ts';
 import type { LonghaulError } from '../../src/core/ports/errors.ts';
 import type { Store } from '../../src/core/ports/store.ts';
+import { followTracked } from '../../src/library/follow-tracked.ts';
 import { openRedisStore } from '../../src/stores/redis/index.ts';
 import { type CuttingProxy, openCuttingProxy } from '../support/cutting-proxy.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';

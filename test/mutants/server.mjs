@@ -46,10 +46,17 @@ export const server = [
   },
   {
     name: 'server: tracked jobs are not read again after a gap',
-    file: 'src/core/job/tracked-jobs.ts',
+    file: 'src/library/follow-tracked.ts',
     find: 'if (events.some(isGap)) isStale = true;',
     replace: '',
     suites: ['test/server/http-store.test.ts'],
+  },
+  {
+    name: 'server: events of tracked jobs are lost when their records cannot be read',
+    file: 'src/library/follow-tracked.ts',
+    find: 'waiting = waiting.filter((event) => !isGap(event)).slice(-MAX_WAITING);',
+    replace: 'waiting = [];',
+    suites: ['src/library/follow-tracked.test.ts'],
   },
   {
     name: 'worker: an unanswered claim is repeated after the stop',

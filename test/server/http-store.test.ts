@@ -1,9 +1,10 @@
 /** The HTTP store with a bad connection: the errors of calls with an unknown outcome, and recovery. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { followTracked, track } from '../../src/core/job/tracked-jobs.ts';
+import { track } from '../../src/core/job/tracked-jobs.ts';
 import type { StoreEvent } from '../../src/core/ports/job-store.ts';
 import { connect } from '../../src/library/connect.ts';
+import { followTracked } from '../../src/library/follow-tracked.ts';
 import { openHttpStore } from '../../src/stores/http/open-http-store.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { openTrial, startTrial } from './trial-server.ts';

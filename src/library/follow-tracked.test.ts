@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
-import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
-import type { EventListener, StoreEvent } from '../ports/job-store.ts';
-import { GAP_EVENT } from '../ports/job-store.ts';
-import type { Store } from '../ports/store.ts';
-import { followTracked, track } from './tracked-jobs.ts';
+import { track } from '../core/job/tracked-jobs.ts';
+import type { EventListener, StoreEvent } from '../core/ports/job-store.ts';
+import { GAP_EVENT } from '../core/ports/job-store.ts';
+import type { Store } from '../core/ports/store.ts';
+import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
+import { followTracked } from './follow-tracked.ts';
 
 it('A tracked job is followed although its records could not be read after a gap.', async () => {
   const store = openMemoryStore();
