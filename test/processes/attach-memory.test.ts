@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FilesBench } from '../server-files/files-bench.ts';
+import { itIf } from '../support/it-if.ts';
 import { startFixture } from '../support/processes.ts';
 import { isFullSize, testSize } from '../support/test-size.ts';
 import { aFolder } from './blobs-workbench.ts';
@@ -30,7 +31,7 @@ describe.skipIf(!canMeasure)(`${SIZE / 1e6} MB read and attached by a handler`, 
   });
 
   // Only at full size: the transfers over HTTP take seconds, and uploads.test.ts measures the node.
-  it.runIf(isFullSize)(`take no more than ${LIMIT_MB} MB of memory over HTTP`, { timeout: TIMEOUT_MS }, async () => {
+  itIf(isFullSize)(`take no more than ${LIMIT_MB} MB of memory over HTTP`, { timeout: TIMEOUT_MS }, async () => {
     await bench.start();
     const growth = await growthAt(bench.url);
     for (const grown of Object.values(growth)) expect(grown).toBeLessThanOrEqual(LIMIT_MB);

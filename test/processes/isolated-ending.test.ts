@@ -7,6 +7,7 @@ import type { AddedJob, Longhaul, Queue, Work, WorkOptions } from '../../src/lib
 import { connect } from '../../src/library/index.ts';
 import { readLiving } from '../../src/runner/process-tree/process-stat.ts';
 import { waitFor } from '../../src/testing/index.ts';
+import { itIf } from '../support/it-if.ts';
 import { startFixture } from '../support/processes.ts';
 import { isFullSize } from '../support/test-size.ts';
 
@@ -72,14 +73,14 @@ describe('An isolated process that ignores its signal', () => {
     expectComplete(log());
   });
 
-  it.runIf(isFullSize)('is killed when it exceeds its time limit, and its job has failed for that', async () => {
+  itIf(isFullSize)('is killed when it exceeds its time limit, and its job has failed for that', async () => {
     const { longhaul, job, pids } = await startStubborn({}, { maxRuntime: 1_000 });
     await expect(job.finished()).rejects.toThrow(/longer than 1 s/);
     expect(alive(pids)).toEqual([]);
     expect(await longhaul.find(job.id)).toMatchObject({ failure: { group: 'timeout', detail: null } });
   });
 
-  it.runIf(isFullSize)('is killed when its lease is lost', async () => {
+  itIf(isFullSize)('is killed when its lease is lost', async () => {
     const { longhaul, work, job, pids } = await startStubborn({ concurrency: 1 });
     work.pause();
     await longhaul.failWorker(work.id);

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Longhaul, StandardSchema } from '../../src/library/index.ts';
 import { connect } from '../../src/library/index.ts';
 import { waitFor } from '../../src/testing/index.ts';
+import { itIf } from '../support/it-if.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
 import { isFullSize } from '../support/test-size.ts';
 
@@ -82,7 +83,7 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
     expect(await longhaul.find(forwarded.id)).toMatchObject({ state: 'done' });
   });
 
-  it.skipIf(isShared)('receives what the schema returns, even if JSON could not hold it', async () => {
+  itIf(!isShared)('receives what the schema returns, even if JSON could not hold it', async () => {
     const longhaul = await open();
     const schema: StandardSchema<{ do: string; at: number }, { do: string; at: Date }> = {
       '~standard': {
@@ -132,7 +133,7 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
     expect(log).toBe(expected.join('\n'));
   });
 
-  it.skipIf(isShared)('that ends itself crashes its job, which says how, and the next one runs the job', async () => {
+  itIf(!isShared)('that ends itself crashes its job, which says how, and the next one runs the job', async () => {
     const longhaul = await open();
     const queue = longhaul.queue<object, Where>('q');
     queue.work(calls, { isolate });
@@ -145,7 +146,7 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
     expect([second.pid, second.threadId]).not.toEqual([first.pid, first.threadId]);
   });
 
-  it.skipIf(isShared)('delays neither heartbeats nor other handlers while it blocks its thread', async () => {
+  itIf(!isShared)('delays neither heartbeats nor other handlers while it blocks its thread', async () => {
     const longhaul = await open(join(folder, `spin-${isolate}`));
     const [busy, quick] = [longhaul.queue<object, Where>('busy'), longhaul.queue<number, number>('quick')];
     await busy.configure({ lease: 300, heartbeat: 75 });
@@ -160,7 +161,7 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
     expect(await longhaul.find(job.id)).toMatchObject({ attempt: 1, crashes: 0, state: 'done' });
   });
 
-  it.skipIf(isShared)('is left by nothing after the connection is closed', async () => {
+  itIf(!isShared)('is left by nothing after the connection is closed', async () => {
     const left = await handlesLeftBy(async () => {
       const longhaul = await connect('memory:');
       const queue = longhaul.queue<object, Where>('q');

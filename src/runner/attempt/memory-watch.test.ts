@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { proportionalBytes } from './memory-watch.ts';
+import { proportionalBytes, residentPages } from './memory-watch.ts';
 
 it('reads the proportional share of a process, in bytes', () => {
   const rollup =
@@ -8,4 +8,9 @@ it('reads the proportional share of a process, in bytes', () => {
   expect(proportionalBytes(rollup)).toBe(412 * 1024);
   expect(proportionalBytes('')).toBeNull();
   expect(proportionalBytes(readFileSync('/proc/self/smaps_rollup', 'latin1'))).toBeGreaterThan(1024 * 1024);
+});
+
+it('counts nothing for a process that has ended, and resident pages where shares may not be read', () => {
+  expect(residentPages('')).toBe(0);
+  expect(residentPages('5120 312 200 1 0 90 0\n')).toBe(312);
 });

@@ -2,7 +2,8 @@
  * Enforces the memory limits of attempts whose control group does not: measures their process trees twice a second.
  *
  * Resident memory counts a page that processes share once for each of them. A tree above its limit by that sum is
- * measured again by its proportional shares, and these decide. A process whose shares may not be read counts as resident.
+ * measured again by its proportional shares, and these decide. A process whose shares may not be read counts by its resident
+ * memory now, and one that has ended counts nothing.
  */
 import { type Member, membersOfEach, type TrackedAttempt } from '../process-tree/membership.ts';
 import { readProc } from '../process-tree/process-stat.ts';
@@ -53,8 +54,9 @@ export class MemoryWatch {
     return members.reduce((sum, { rssPages }) => sum + rssPages * this.#pageBytes, 0);
   }
 
-  #usedBytes({ pid, rssPages }: Member): number {
-    return proportionalBytes(readProc(`/proc/${pid}/smaps_rollup`) ?? '') ?? rssPages * this.#pageBytes;
+  #usedBytes({ pid }: Member): number {
+    const share = proportionalBytes(readProc(`/proc/${pid}/smaps_rollup`) ?? '');
+    return share ?? residentPages(readProc(`/proc/${pid}/statm`) ?? '') * this.#pageBytes;
   }
 }
 
@@ -62,4 +64,9 @@ export class MemoryWatch {
 export function proportionalBytes(text: string): number | null {
   const kilobytes = /^Pss:\s+(\d+) kB/m.exec(text)?.[1];
   return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+}
+
+/** Returns the resident pages in the text of statm; 0 for a process that has ended. */
+export function residentPages(text: string): number {
+  return Number(text.split(' ')[1] ?? 0);
 }
