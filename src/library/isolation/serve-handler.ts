@@ -1,5 +1,5 @@
 /**
- * The life of an isolated process or thread: it imports the module, then runs one job at a time until it is told to end.
+ * The life of an isolated process or thread: it imports the module, then runs one job at a time until the worker ends it.
  *
  *     loading ──▶ idle ──run──▶ running ──outcome──▶ idle
  *                   │              └─abort─▶ stopping ──outcome──▶ ended

@@ -3,7 +3,8 @@
  *
  * A message can be lost with its connection. Listeners then receive a gap event, and they poll slowly besides. A
  * subscription starts with the first listener of a channel. Until it is active, calls of this store wait for it, so that
- * the listener receives at least their events; but never for long, because without a server they must fail.
+ * the listener receives at least their events; but at most a second, because without a server they must fail. A
+ * subscription that becomes active later than that begins with a gap event.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobState } from '../../../core/job/job.ts';

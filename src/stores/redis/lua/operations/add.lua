@@ -31,7 +31,7 @@ end
 local function addPlain(queue, fields, at, count, first)
   local ids, records, fifo, seq = newJobs.ids, newJobs.records, fifoOf(queue), context.seq
   local head, known = ' ' .. context.nowText .. ' ' .. queue .. fields, { place = 'f', queue = queue }
-  local told, nIds, nRecords, nFifo, nTold = nil, #ids, #records, #fifo, 0
+  local added, nIds, nRecords, nFifo, nAdded = nil, #ids, #records, #fifo, 0
   for i = 0, count - 1 do
     local id = args[at + 2 * i]
     if jobs[id] then
@@ -40,13 +40,13 @@ local function addPlain(queue, fields, at, count, first)
       seq = seq + 1
       local seqText = ('%d'):format(seq)
       records[nRecords + 1], records[nRecords + 2] = id, 'f' .. seqText .. head .. args[at + 2 * i + 1]
-      nIds, nFifo, nRecords, nTold = nIds + 1, nFifo + 1, nRecords + 2, nTold + 1
+      nIds, nFifo, nRecords, nAdded = nIds + 1, nFifo + 1, nRecords + 2, nAdded + 1
       ids[nIds], fifo[nFifo], jobs[id] = id, seqText, known
-      if told then
-        told[nTold] = id
+      if added then
+        added[nAdded] = id
       else
-        told = events.emit('added', queue, 'waiting', id)
-        nTold = #told
+        added = events.emit('added', queue, 'waiting', id)
+        nAdded = #added
       end
     end
   end
