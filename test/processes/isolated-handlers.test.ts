@@ -106,6 +106,7 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
     expect(names).toEqual(['bytes.txt', 'in.txt', 'stream.txt']);
     expect(large).toHaveLength(300_000);
     const files = longhaul.files(job.id);
+    expect((await files.list()).map(({ name }) => name)).toContain('result.json');
     expect(await (await files.get('bytes.txt')).text()).toBe('ONE TWO');
     expect(await (await files.get('stream.txt')).text()).toBe('onetwo');
   });
