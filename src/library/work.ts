@@ -28,6 +28,11 @@ export interface WorkOptions {
   lease?: Duration;
   /** How long running jobs may continue after `stop()`. Default 30 s. */
   drain?: Duration;
+  /**
+   * How many handlers may ignore their signal beyond the grace and still run. At this many the worker claims nothing more
+   * and shows why: event `draining`, `workers()`, web UI. Default 10.
+   */
+  maxAbandoned?: number;
   /** Kills this process when its event loop is blocked for this long. Default: never. */
   maxBlock?: Duration;
   /** While the store is unavailable: stop before the lease ends (default on Redis) or continue (default on SQLite). */
@@ -52,7 +57,7 @@ export interface Work extends AsyncDisposable {
    * incompatible store.
    */
   readonly ready: Promise<void>;
-  /** Lists the running attempts. */
+  /** Lists the attempts that take its slots, abandoned ones included. */
   running(): readonly RunningAttempt[];
   /** Stops claiming. Running jobs continue. */
   pause(): void;
@@ -78,6 +83,7 @@ const shape = object({
   concurrency: integer(1, 10_000),
   lease: duration(100),
   drain: duration(),
+  maxAbandoned: integer(1, 10_000),
   maxBlock: duration(100),
   onUnreachable: oneOf('stop', 'continue'),
   journal: text({ max: 4_096 }),
@@ -130,7 +136,7 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
 
 function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): WorkerOptions {
   const given = checked('work options', plan.options, shape);
-  const { lease, maxBlock, onUnreachable, onEvent, offers } = given;
+  const { lease, maxBlock, maxAbandoned, onUnreachable, onEvent, offers } = given;
   const { store, home, settings, newId } = connection;
   const run = {
     handler: plan.handler,
@@ -160,6 +166,7 @@ function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data
     }),
     ...(lease !== undefined && { leaseMs: lease }),
     ...(maxBlock !== undefined && { maxBlockMs: maxBlock }),
+    ...(maxAbandoned !== undefined && { maxAbandoned }),
     ...(onUnreachable !== undefined && { onUnreachable }),
     ...(onEvent !== undefined && { onEvent }),
   };

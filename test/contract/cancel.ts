@@ -1,5 +1,6 @@
 /** Cancel: at once if no worker runs the job, otherwise by a request to the worker; final in any case. */
 import { expect, it } from 'vitest';
+import { THROTTLE_RECORD } from '../../src/core/limits/throttle.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, outcomeOf, release, resend, retry, START } from './workbench.ts';
 
@@ -68,9 +69,31 @@ export function cancelContract(open: Open): void {
       expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'cancelled' });
       expect(await bench.job(id)).toMatchObject({ state: 'cancelled', result: null, lease: null, endedAt: bench.now });
       expect(await bench.job(id)).toMatchObject({ queue: 'q', failures: 0, interruptions: 0, forwardedTo: null });
-      expect((await bench.jobs.history(id)).at(-1)).toMatchObject({ event: 'cancelled', by: 'w', note: outcome.kind });
+      const note = outcome === release ? 'release: drain' : outcome.kind;
+      expect((await bench.jobs.history(id)).at(-1)).toMatchObject({ event: 'cancelled', by: 'w', note });
       expect(await bench.settle(job, outcome)).toEqual({ ok: true, state: 'cancelled' });
     }
+  });
+
+  it('ends an abandoned attempt: its reason is in the history, key and slot are free, and its token is stale', async () => {
+    const bench = await open();
+    await bench.store.records.put({ kind: THROTTLE_RECORD, key: 'db', value: '{"max":1}' });
+    const unique = { key: 'k', scope: 'queue', until: 'ended', periodMs: 0 } as const;
+    const policy = { throttles: ['db'] };
+    const job = await bench.running({ id: 'a', unique, policy });
+    const settle = () => bench.settle(job, { kind: 'release', reason: 'its code may still run' });
+    await bench.jobs.cancel([{ id: 'a' }]);
+    await bench.add({ id: 'waits', policy });
+    expect(await bench.claimIds()).toEqual([]);
+    expect(await settle()).toEqual({ ok: true, state: 'cancelled' });
+    const rows = await bench.jobs.history('a');
+    expect(rows.at(-1)).toMatchObject({ event: 'cancelled', by: 'w', note: 'release: its code may still run' });
+    expect(await bench.claimIds()).toEqual(['waits']);
+    expect(await bench.jobs.add([{ id: 'b', queue: 'q', data: '{}', unique }])).toMatchObject([{ ok: true }]);
+    expect(await settle()).toEqual({ ok: true, state: 'cancelled' });
+    expect(await bench.jobs.history('a')).toEqual(rows);
+    expect(outcomeOf(await bench.settle(job, complete))).toBe('lease-lost');
+    expect(await bench.jobs.heartbeat([{ id: 'a', token: job.lease.token }])).toMatchObject([{ ok: false }]);
   });
 
   it('ends the job as cancelled when its lease expires', async () => {

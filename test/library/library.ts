@@ -198,6 +198,33 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await queue.failures()).toMatchObject([{ group: 'mine' }]);
     });
 
+    test('A cancelled job whose handler ignores its signal ends after its grace; the slot is free when the handler ends.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<string, string>('deaf');
+      await queue.configure({ grace: '50ms' });
+      const events: string[] = [];
+      let end = (_result: string): void => undefined;
+      const work = queue.work(
+        (job) => (job.data === 'deaf' ? new Promise<string>((resolve) => (end = resolve)) : Promise.resolve('ran')),
+        { maxAbandoned: 1, onEvent: ({ type }) => void events.push(type) },
+      );
+      const deaf = await queue.add('deaf');
+      await waitFor('it runs', () => work.running().length === 1);
+      await longhaul.cancel(deaf.id);
+      await expect(deaf.finished()).rejects.toThrow('cancelled');
+      const row = (await longhaul.history(deaf.id)).at(-1);
+      expect(row).toMatchObject({ event: 'cancelled', note: expect.stringContaining('its code may still run') });
+      const shown = async () => (await longhaul.workers()).find(({ id }) => id === work.id)?.info;
+      await waitFor('the reason is shown', async () => (await shown())?.includes('maxAbandoned is 1'));
+      const other = await queue.add('other');
+      expect(work.running()).toMatchObject([{ job: { id: deaf.id }, isAbandoned: true }]);
+      end('too late');
+      expect(await other.finished()).toBe('ran');
+      expect(await longhaul.find(deaf.id)).toMatchObject({ state: 'cancelled', result: null });
+      expect(events).toEqual(expect.arrayContaining(['abandoned', 'draining', 'late-outcome', 'resumed']));
+      await waitFor('the reason is gone', async () => (await shown()) === '{}');
+    });
+
     test('Cancelling a running job aborts its signal and ends it cancelled.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue('q');

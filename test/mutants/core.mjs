@@ -89,6 +89,13 @@ export const core = [
     suites: memory,
   },
   {
+    name: 'the history of a cancelled job does not say that its code may still run',
+    file: 'src/core/lifecycle/lifecycle.ts',
+    find: "return settlement.kind === 'release' ? `release: ${settlement.reason}` : settlement.kind;",
+    replace: 'return settlement.kind;',
+    suites: memory,
+  },
+  {
     name: 'a repeated settlement counts as a late one',
     file: 'src/core/operations/attempt.ts',
     find: 'if (ending !== undefined && isSameSettlement(ending, settlement.kind)) return',

@@ -4,8 +4,52 @@ const renewing = ['src/worker/loop/worker.test.ts', 'src/worker/lease/thread-lea
 const stopping = ['src/worker/loop/worker-stop.test.ts'];
 const claiming = ['src/worker/loop/claim-loop.test.ts'];
 const outages = ['src/worker/loop/worker-outage.test.ts'];
+const abandoning = ['src/worker/attempt/abandoned-attempts.test.ts'];
 
 export const worker = [
+  {
+    name: 'worker: a handler that ignores a cancel is waited for without limit',
+    file: 'src/worker/attempt/attempt.ts',
+    find: "(reason === 'cancel' && this.#host.enforcesStop)",
+    replace: "reason === 'cancel'",
+    suites: abandoning,
+  },
+  {
+    name: 'worker: a cancelled script is abandoned before its processes are gone',
+    file: 'src/worker/attempt/attempt.ts',
+    find: " || (reason === 'cancel' && this.#host.enforcesStop)",
+    replace: '',
+    suites: abandoning,
+  },
+  {
+    name: 'worker: the slot of an abandoned handler is free while its code runs',
+    file: 'src/worker/loop/queue-worker.ts',
+    find: 'this.#concurrency - this.#attempts.size - this.#abandoned.size',
+    replace: 'this.#concurrency - this.#attempts.size',
+    and: { find: 'if (this.#abandoned.isDraining) return 0;', replace: '' },
+    suites: abandoning,
+  },
+  {
+    name: 'worker: the slot of an abandoned handler is never free again',
+    file: 'src/worker/attempt/abandoned-attempts.ts',
+    find: '    this.#attempts.delete(attempt);\n',
+    replace: '',
+    suites: abandoning,
+  },
+  {
+    name: 'worker: a worker with too many abandoned handlers claims more jobs',
+    file: 'src/worker/loop/queue-worker.ts',
+    find: 'if (this.#abandoned.isDraining) return 0;',
+    replace: '',
+    suites: abandoning,
+  },
+  {
+    name: 'worker: the registration does not show why the worker drains',
+    file: 'src/worker/loop/registration.ts',
+    find: 'const isNews = this.#info !== this.#shownInfo;',
+    replace: 'const isNews = false;',
+    suites: abandoning,
+  },
   {
     name: 'worker: a lost lease does not stop the handler',
     file: 'src/worker/lease/renewer-events.ts',

@@ -38,8 +38,17 @@ function logWorker(log: Log, event: WorkerEvent): void {
     case 'abandoned':
       return log.warn(
         { job: event.job.id },
-        `job ${event.job.id} did not stop within its grace period (${event.reason})`,
+        `job ${event.job.id} did not stop within its grace period (${event.reason}); its code may still run`,
       );
+    case 'late-outcome':
+      return log.warn(
+        { job: event.job.id, how: event.outcome.kind },
+        `job ${event.job.id} ended after it was abandoned (${event.reason}); its outcome is ignored: ${event.outcome.kind}`,
+      );
+    case 'draining':
+      return log.error({ abandoned: event.abandoned }, `a worker claims no more jobs: ${event.reason}`);
+    case 'resumed':
+      return log.info('the worker claims jobs again');
     case 'journal-found':
       return log.info(`settling ${event.settlements} attempt outcomes from the journal of an earlier node`);
     case 'journal-set-aside':

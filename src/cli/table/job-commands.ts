@@ -104,7 +104,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     usage: ['ID… [--dependents cancel|leave]', '--queue QUEUE [--state STATE] [--dependents cancel|leave] [--yes]'],
     summary: 'cancel jobs, including running ones',
     description:
-      'A running job is asked to stop; it is cancelled when all of its processes have ended.\nIf other jobs depend on a job, --dependents decides about them. At a terminal, longhaul asks.',
+      'A running job is asked to stop; it is cancelled when all of its processes have ended, or when a\nhandler in a program has not ended after the grace of its queue.\nIf other jobs depend on a job, --dependents decides about them. At a terminal, longhaul asks.',
     options: {
       queue: { ...QUEUE, description: 'cancel all jobs of this queue' },
       state: {

@@ -196,7 +196,7 @@ export function settled(job: RunningJob, settlement: Settlement, settings: Queue
   const { token, worker } = job.lease;
   const details = { token, by: worker };
   if (job.lease.cancelAskedAt !== null) {
-    return transition(ended(job, 'cancelled', now), 'cancelled', now, { ...details, note: settlement.kind });
+    return transition(ended(job, 'cancelled', now), 'cancelled', now, { ...details, note: cancelNote(settlement) });
   }
   switch (settlement.kind) {
     case 'complete':
@@ -217,6 +217,11 @@ export function settled(job: RunningJob, settlement: Settlement, settings: Queue
       return transition(next, 'released', now, { ...details, note: settlement.reason });
     }
   }
+}
+
+/** Names the settlement that ended a cancelled job. A release has its reason: for an abandoned attempt, that its code may still run. */
+function cancelNote(settlement: Settlement): string {
+  return settlement.kind === 'release' ? `release: ${settlement.reason}` : settlement.kind;
 }
 
 function completed(
@@ -292,7 +297,7 @@ function resent(
 
 /** Returns whether the row that ended an attempt is this settlement, repeated: it then gets the first answer again. */
 export function isSameSettlement(row: HistoryRow, kind: SettlementKind): boolean {
-  if (row.event === 'cancelled') return row.note === kind;
+  if (row.event === 'cancelled') return row.note === kind || (row.note?.startsWith(`${kind}: `) ?? false);
   return row.event === SETTLEMENT_EVENTS[kind] || (kind === 'complete' && row.event === 'advanced');
 }
 

@@ -236,6 +236,7 @@ export class ScriptNode {
       journalPath: home.journal,
       storeIdentity: () => storeIdentity(store.records),
       reportsStart: true,
+      enforcesStop: true,
       ...this.#capacity,
       random: Math.random,
       newId: this.#member.newId,

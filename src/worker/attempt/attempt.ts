@@ -7,7 +7,7 @@
  *       └─stop(reason)───────────────────────────────────────────▶ ended: released
  *
  * `run-attempt.ts` takes it through these states. A handler cannot be killed, only asked to stop: one that ignores its
- * signal is abandoned after its grace, and its code may continue.
+ * signal is abandoned after its grace. Its code may continue, and keeps a slot (abandoned-attempts.ts).
  */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
@@ -22,6 +22,8 @@ import { AttemptAborted } from './stop-reason.ts';
 
 /** The parts of a worker that an attempt uses. */
 export interface AttemptHost {
+  /** Its runner ends a cancelled attempt itself, and verifies that nothing of it is left. */
+  readonly enforcesStop: boolean;
   settingsFor(queue: string): QueueSettings;
   sendHeartbeat(update: HeartbeatUpdate): void;
   emit(event: WorkerEvent): void;
@@ -36,9 +38,6 @@ export interface TableEntry {
 /** How long an ended attempt waits until the store has its last checkpoint. */
 const FLUSH_DEADLINE_MS = 5_000;
 
-/** Without a grace: a cancelled job ends when its handler does, and an unavailable store may come back. */
-const WAITS_FOR_OUTCOME: ReadonlySet<StopReason> = new Set(['cancel', 'unreachable']);
-
 export class Attempt {
   readonly job: RunningJob;
   /** Of its lease in the lease table. */
@@ -47,6 +46,8 @@ export class Attempt {
   readonly outcome: Promise<AttemptOutcome | null>;
   /** Resolves `outcome`. The first call wins. May be detached. */
   readonly end: (outcome: AttemptOutcome | null) => void;
+  /** What its runner returned; null until it is started. */
+  work: Promise<AttemptOutcome> | null = null;
   readonly #validUntil: number;
   readonly #host: AttemptHost;
   #state: 'held' | 'running' | 'closed' = 'held';
@@ -108,7 +109,7 @@ export class Attempt {
   /** Asks the handler to stop. The first reason wins, but a later call may shorten the grace. */
   stop(reason: StopReason, graceMs = this.#host.settingsFor(this.job.queue).graceMs): void {
     if (this.isClosed) return;
-    if (!WAITS_FOR_OUTCOME.has(reason)) this.#limitGrace(graceMs);
+    if (!this.#waitsForOutcome(reason)) this.#limitGrace(graceMs);
     if (reason === 'lease-lost') this.#heartbeats?.end(new AttemptAborted(reason));
     if (this.#stopReason !== null) return;
     this.#stopReason = reason;
@@ -151,6 +152,11 @@ export class Attempt {
     if (this.#stopReason === 'lease-lost') return null;
     const flushed = this.#heartbeats?.flush() ?? null;
     return flushed === null ? null : atMost(flushed, FLUSH_DEADLINE_MS);
+  }
+
+  /** Without a grace: an unavailable store may come back, and a runner that enforces the stop verifies it first. */
+  #waitsForOutcome(reason: StopReason): boolean {
+    return reason === 'unreachable' || (reason === 'cancel' && this.#host.enforcesStop);
   }
 
   /** A later grace never ends after an earlier one. */

@@ -9,7 +9,6 @@
  * Invariant: a lease is in the lease table from before its handler starts until the store answers the settlement. The
  * lease renewer therefore renews it for exactly as long as it is needed.
  */
-import { failureOf, isFinal } from '../../core/job/failure.ts';
 import type { RunningJob } from '../../core/job/job.ts';
 import { isRunning } from '../../core/job/job.ts';
 import type { ClaimResult } from '../../core/ports/job-store.ts';
@@ -17,17 +16,20 @@ import type { LeaseTable } from '../lease/lease-table.ts';
 import { monotonicMs } from '../outcome/deadline.ts';
 import type { SettlementBatcher } from '../outcome/settlement-batcher.ts';
 import { releaseOf, toSettlement } from '../outcome/to-settlement.ts';
+import type { AbandonedAttempts } from './abandoned-attempts.ts';
 import type { AttemptHost } from './attempt.ts';
 import { Attempt } from './attempt.ts';
 import { ContextOfAttempt } from './attempt-context.ts';
 import { limitsOf, watchLimits } from './attempt-limits.ts';
 import type { AttemptOutcome, AttemptRunner } from './run-outcome.ts';
+import { failedOutcome } from './run-outcome.ts';
 import type { RunningAttempts } from './running-attempts.ts';
 
 /** The parts of a worker that its attempts use. */
 export interface AttemptPipeline extends AttemptHost {
   readonly table: LeaseTable;
   readonly attempts: RunningAttempts;
+  readonly abandoned: AbandonedAttempts;
   readonly batcher: SettlementBatcher;
   readonly run: AttemptRunner;
   random(): number;
@@ -120,23 +122,23 @@ function start(attempt: Attempt, { run, settingsFor, emit }: AttemptPipeline): v
   attempt.start(watchLimits(limitsOf(job, settingsFor(job.queue)), (reason) => attempt.stop(reason)));
   emit({ type: 'started', job });
   try {
-    run(job, new ContextOfAttempt(attempt)).then(attempt.end, (error: unknown) => attempt.end(failed(error)));
+    attempt.work = run(job, new ContextOfAttempt(attempt));
+    attempt.work.then(attempt.end, (error: unknown) => attempt.end(failedOutcome(error)));
   } catch (error) {
-    attempt.end(failed(error));
+    attempt.end(failedOutcome(error));
   }
 }
 
-function failed(error: unknown): AttemptOutcome {
-  return { kind: 'fail', failure: failureOf(error), ...(isFinal(error) && { final: true }) };
-}
-
-/** Frees the slot, records the outcome in the store, and removes the lease. An outcome of null: the attempt is abandoned. */
+/**
+ * Frees the slot, records the outcome in the store, and removes the lease. An outcome of null: the attempt is abandoned,
+ * and its slot stays taken.
+ */
 async function settle(attempt: Attempt, outcome: AttemptOutcome | null, pipeline: AttemptPipeline): Promise<void> {
-  const { attempts, batcher, settingsFor, random, emit, onFree } = pipeline;
+  const { attempts, abandoned, batcher, settingsFor, random, emit, onFree } = pipeline;
   const { job, stopReason } = attempt;
   attempt.close();
   attempts.remove(attempt);
-  if (outcome === null && stopReason !== null) emit({ type: 'abandoned', job, reason: stopReason });
+  if (outcome === null && stopReason !== null) abandoned.add(attempt, stopReason);
   const settlement = toSettlement(job, outcome, { stopReason, settings: settingsFor(job.queue), random: random() });
   // Neither is sent yet: the settlement and the claim for the free slot travel together, the settlement first.
   const settled = settlement === null ? null : batcher.settle(settlement);

@@ -4,6 +4,7 @@
  * A handler and a script are two runners of this shape. A runner returns the outcome as a value; one that throws has
  * failed. It never calls the store itself.
  */
+import { failureOf, isFinal } from '../../core/job/failure.ts';
 import type { Failure, RunningJob } from '../../core/job/job.ts';
 
 /** The outcome of an attempt. The backoff of the job or its queue supplies a missing delay. */
@@ -47,3 +48,8 @@ export interface AttemptContext {
 }
 
 export type AttemptRunner = (job: RunningJob, context: AttemptContext) => Promise<AttemptOutcome>;
+
+/** Returns the outcome of a runner that threw. */
+export function failedOutcome(error: unknown): AttemptOutcome {
+  return { kind: 'fail', failure: failureOf(error), ...(isFinal(error) && { final: true }) };
+}

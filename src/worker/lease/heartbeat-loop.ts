@@ -77,6 +77,12 @@ export class HeartbeatLoop {
     this.tick();
   }
 
+  show(info: string): void {
+    this.#registration.show(info);
+    // After the close, a call would register the worker again.
+    if (this.#timer !== null) this.tick();
+  }
+
   tick(): void {
     const now = monotonicMs();
     const blockedMs = this.#watch?.check(this.#table.turns, now) ?? 0;

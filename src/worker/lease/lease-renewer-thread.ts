@@ -36,6 +36,8 @@ async function serve(store: Store, message: ToLeaseRenewer): Promise<void> {
       return loops.get(message.key)?.send(message.update);
     case 'rename':
       return loops.get(message.key)?.rename(message.id);
+    case 'show':
+      return loops.get(message.key)?.show(message.info);
     case 'close':
       await loops.get(message.key)?.close();
       loops.delete(message.key);

@@ -56,6 +56,8 @@ export interface LeaseRenewer {
   send(update: HeartbeatUpdate): void;
   /** The worker continues under another id. */
   rename(id: string): void;
+  /** Replaces the information about the worker in its registration: the JSON text of an object. */
+  show(info: string): void;
   /** Resolves when no call is in flight. Leases that are still in the table expire. */
   close(): Promise<void>;
 }

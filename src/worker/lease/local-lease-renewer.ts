@@ -9,6 +9,7 @@ export function openLocalLeaseRenewer(jobs: JobStore, plan: LeaseRenewerPlan, em
   return {
     send: (update) => heartbeats.send(update),
     rename: (id) => heartbeats.rename(id),
+    show: (info) => heartbeats.show(info),
     close: () => heartbeats.close(),
   };
 }

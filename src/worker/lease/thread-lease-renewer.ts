@@ -21,6 +21,7 @@ export type ToLeaseRenewer =
   | { readonly kind: 'open'; readonly key: number; readonly plan: LeaseRenewerPlan }
   | { readonly kind: 'update'; readonly key: number; readonly update: HeartbeatUpdate }
   | { readonly kind: 'rename'; readonly key: number; readonly id: string }
+  | { readonly kind: 'show'; readonly key: number; readonly info: string }
   | { readonly kind: 'close'; readonly key: number }
   | { readonly kind: 'end' };
 
@@ -89,6 +90,10 @@ class LeaseRenewerThread {
       rename: (id) => {
         client.plan = { ...client.plan, worker: { ...client.plan.worker, id } };
         this.#post({ kind: 'rename', key, id });
+      },
+      show: (info) => {
+        client.plan = { ...client.plan, worker: { ...client.plan.worker, info } };
+        this.#post({ kind: 'show', key, info });
       },
       close: () => this.#close(key, client),
     };

@@ -8,6 +8,7 @@
  * concurrency 1 a job therefore costs one round trip. With many slots, two such calls are in flight.
  */
 import type { ClaimResult } from '../../core/ports/job-store.ts';
+import { AbandonedAttempts } from '../attempt/abandoned-attempts.ts';
 import type { AttemptPipeline } from '../attempt/run-attempt.ts';
 import { releaseClaimed, runAdopted, runClaimed } from '../attempt/run-attempt.ts';
 import { RunningAttempts } from '../attempt/running-attempts.ts';
@@ -33,6 +34,8 @@ const DRAIN_MS = 30_000;
 /** How long `stop` waits for the store's last answers. Unanswered settlements stay in the journal. */
 const STOP_DEADLINE_MS = 5_000;
 const FORCED_DEADLINE_MS = 1_000;
+/** How many abandoned handlers make the worker drain, unless an option sets it. */
+const MAX_ABANDONED = 10;
 /** How often the main thread shows the lease renewer that its event loop turns. */
 const TURN_MS = 400;
 /** Entries of the lease table for each slot: one runs, others wait for the answer to their settlement. */
@@ -44,6 +47,7 @@ export class QueueWorker implements Worker {
   readonly #options: WorkerOptions;
   readonly #table: LeaseTable;
   readonly #attempts = new RunningAttempts();
+  readonly #abandoned: AbandonedAttempts;
   readonly #pipeline: AttemptPipeline;
   readonly #availability: StoreAvailability;
   readonly #journal: Journal | null;
@@ -86,6 +90,13 @@ export class QueueWorker implements Worker {
       random,
       onTrouble: (what, error) => this.#emit({ type: 'trouble', what, error }),
     });
+    this.#abandoned = new AbandonedAttempts({
+      max: options.maxAbandoned ?? MAX_ABANDONED,
+      slots: () => this.#concurrency,
+      isStopped: () => this.#stopped !== null,
+      emit: this.#emit,
+      onChange: () => this.#abandonedChanged(),
+    });
     this.#pipeline = this.#createPipeline();
     this.#claims = this.#createClaimLoop();
     options.pool?.join(this, options.settingsFor);
@@ -118,6 +129,7 @@ export class QueueWorker implements Worker {
 
   resize(concurrency: number): void {
     this.#concurrency = Math.min(concurrency, this.#options.maxConcurrency ?? this.#options.concurrency);
+    if (this.#abandoned.size > 0) this.#abandoned.review();
     this.#claims.wake();
     this.#schedule();
   }
@@ -127,16 +139,20 @@ export class QueueWorker implements Worker {
   }
 
   running(): readonly RunningAttempt[] {
-    return this.#attempts.all().map(({ job, stopReason }) => ({ job, stopReason }));
+    const running = this.#attempts.all().map(({ job, stopReason }) => ({ job, stopReason, isAbandoned: false }));
+    const abandoned = this.#abandoned.all().map(({ job, stopReason }) => ({ job, stopReason, isAbandoned: true }));
+    return [...running, ...abandoned];
   }
 
   #createPipeline(): AttemptPipeline {
-    const { run, settingsFor, random } = this.#options;
+    const { run, enforcesStop = false, settingsFor, random } = this.#options;
     return {
       table: this.#table,
       attempts: this.#attempts,
+      abandoned: this.#abandoned,
       batcher: this.#batcher,
       run,
+      enforcesStop,
       settingsFor,
       random,
       sendHeartbeat: (update) => this.#renewer?.send(update),
@@ -158,7 +174,7 @@ export class QueueWorker implements Worker {
       newId,
       random,
       ...(leaseMs !== undefined && { leaseMs }),
-      room: () => Math.min(this.#concurrency - this.#attempts.size, this.#table.room),
+      room: () => this.#room(),
       concurrency: () => this.#concurrency,
       // The free capacity of a pool is lent to one claim at a time.
       maxRequests: this.#options.pool === undefined ? 2 : 1,
@@ -169,6 +185,18 @@ export class QueueWorker implements Worker {
       onClaimed: this.#claimed,
       onTrouble: (error) => this.#emit({ type: 'trouble', what: 'a claim failed', error }),
     });
+  }
+
+  #room(): number {
+    if (this.#abandoned.isDraining) return 0;
+    return Math.min(this.#concurrency - this.#attempts.size - this.#abandoned.size, this.#table.room);
+  }
+
+  /** Shows the number in the registration, and claims for a slot that became free. */
+  #abandonedChanged(): void {
+    const own = JSON.parse(this.#options.info ?? '{}') as Record<string, unknown>;
+    this.#renewer?.show(JSON.stringify({ ...own, ...this.#abandoned.info() }));
+    this.#pipeline.onFree();
   }
 
   /** Sends after all microtasks of the current event, so that attempts that end together are settled together. */

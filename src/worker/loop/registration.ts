@@ -29,10 +29,14 @@ export class Registration {
   #call: Promise<void> | null = null;
   #isLost = false;
   #isShownBlocked = false;
+  #info: string;
+  #shownInfo: string;
 
   constructor(options: RegistrationOptions) {
     this.#options = options;
     this.#id = options.plan.worker.id;
+    this.#info = options.plan.worker.info;
+    this.#shownInfo = this.#info;
   }
 
   rename(id: string): void {
@@ -42,13 +46,19 @@ export class Registration {
     this.#renewedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Renews when a quarter of the worker's lease is over, or when no claim was sent for a while. */
+  /** Replaces the information about the worker; the next call of `keep` sends it. */
+  show(info: string): void {
+    this.#info = info;
+  }
+
+  /** Renews when a quarter of the worker's lease is over, its information changed, or no claim was sent for a while. */
   keep(now: number, { claims, blockedMs }: { claims: number; blockedMs: number }): void {
     if (claims !== this.#claims) this.#pulseAt = now;
     this.#claims = claims;
     if (this.#call !== null || this.#isLost) return;
     const isUnblocked = this.#isShownBlocked && blockedMs === 0;
-    const isDue = isUnblocked || now - this.#renewedAt >= this.#options.plan.worker.leaseMs / 4;
+    const isNews = this.#info !== this.#shownInfo;
+    const isDue = isNews || isUnblocked || now - this.#renewedAt >= this.#options.plan.worker.leaseMs / 4;
     if (!isDue && now - this.#pulseAt < PULSE_MS) return;
     this.#pulseAt = now;
     this.#call = this.#send(now, blockedMs).finally(() => {
@@ -64,11 +74,13 @@ export class Registration {
     const { plan, jobs, onAnswer } = this.#options;
     const id = this.#id;
     this.#isShownBlocked = blockedMs > 0;
-    const info = blockedMs === 0 ? plan.worker.info : withBlocked(plan.worker.info, blockedMs);
+    const shown = this.#info;
+    const info = blockedMs === 0 ? shown : withBlocked(shown, blockedMs);
     try {
       const call = jobs.keepWorker({ ...plan.worker, id, info, kind: this.#kind });
       const answer = await withDeadline(call, Math.min(CALL_DEADLINE_MS, plan.worker.leaseMs / 4));
       onAnswer(null);
+      this.#shownInfo = shown;
       // The worker may be renamed while the call is in flight: the answer then concerns the id before.
       if (id === this.#id) this.#answered(answer.ok, now);
     } catch (error) {

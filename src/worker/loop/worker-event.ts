@@ -1,6 +1,7 @@
 /** The events of a worker, for logs and for the library. The worker does not depend on a listener. */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Settlement, SettleResult } from '../../core/ports/job-store.ts';
+import type { AttemptOutcome } from '../attempt/run-outcome.ts';
 import type { StopReason } from '../attempt/stop-reason.ts';
 
 export type WorkerEvent =
@@ -15,8 +16,19 @@ export type WorkerEvent =
     }
   /** The attempt was asked to stop. */
   | { readonly type: 'stopping'; readonly job: RunningJob; readonly reason: StopReason }
-  /** The attempt did not stop within its grace. Its slot is free again, but its code may still run. */
+  /** The attempt did not stop within its grace: it is settled, but its code may still run. Its slot stays taken until then. */
   | { readonly type: 'abandoned'; readonly job: RunningJob; readonly reason: StopReason }
+  /** An abandoned attempt has ended after all. Its outcome is ignored; its slot is free again. May follow `stop`. */
+  | {
+      readonly type: 'late-outcome';
+      readonly job: RunningJob;
+      readonly reason: StopReason;
+      readonly outcome: AttemptOutcome;
+    }
+  /** The worker claims nothing more, because of this many abandoned attempts. */
+  | { readonly type: 'draining'; readonly abandoned: number; readonly reason: string }
+  /** Enough abandoned attempts have ended: the worker claims again. */
+  | { readonly type: 'resumed' }
   /** An operator asks a running job to pause, or to resume. */
   | { readonly type: 'pause-asked'; readonly job: RunningJob; readonly isAsked: boolean }
   | { readonly type: 'store-away'; readonly error: unknown }

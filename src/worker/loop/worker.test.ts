@@ -344,18 +344,6 @@ describe('an attempt is stopped', () => {
     expect(performance.now() - spokeUntil).toBeGreaterThan(110);
   });
 
-  it('and is abandoned when it does not stop within its grace; the slot is free again', async () => {
-    const { add, next, worker } = await startWorker({
-      settings: { graceMs: 50 },
-      run: async (job, context) => (job.id === 'deaf' ? await never(job, context) : { kind: 'complete' }),
-    });
-    await add('deaf', { policy: { maxRuntimeMs: 30 } });
-    await add('next');
-    expect(await next('abandoned')).toMatchObject({ reason: 'time-out' });
-    await next('ended', ({ job }) => job.id === 'next');
-    expect(worker.running()).toEqual([]);
-  });
-
   it('only once: the first reason wins', async () => {
     const { add, next, store, worker, events } = await startWorker({ run: never, settings: { graceMs: 50 } });
     await add('a');

@@ -33,6 +33,10 @@ export interface WorkerOptions {
   readonly leaseMs?: number;
   /** How long `stop` lets attempts continue. */
   readonly drainMs?: number;
+  /** The worker drains when this many abandoned handlers still run. Default 10. */
+  readonly maxAbandoned?: number;
+  /** The runner ends cancelled work itself and verifies its end, so such an attempt is waited for. Default: false. */
+  readonly enforcesStop?: boolean;
   /** Kills the process when its main thread is blocked for this long. Default: never. */
   readonly maxBlockMs?: number;
   /** What happens to running attempts while the store is unavailable. Default: `stop` for a shared store, else `continue`. */
@@ -69,6 +73,8 @@ export interface StopOptions {
 export interface RunningAttempt {
   readonly job: RunningJob;
   readonly stopReason: StopReason | null;
+  /** It did not stop within its grace: its job is settled, and its slot stays taken until its code ends. */
+  readonly isAbandoned: boolean;
 }
 
 export interface Worker {
@@ -85,6 +91,7 @@ export interface Worker {
   resize(concurrency: number): void;
   /** Claims now: for tests that move the clock of the store. */
   wake(): void;
+  /** Lists the attempts that take its slots, abandoned ones included. */
   running(): readonly RunningAttempt[];
 }
 

@@ -20,6 +20,9 @@ export interface SettlementContext {
   readonly random: number;
 }
 
+/** What history and failure say of an abandoned attempt. */
+const NOT_HEEDED = 'it did not heed its signal, and its code may still run';
+
 /** Returns the settlement, or null when the store has no use for one. An outcome of null: the attempt was abandoned. */
 export function toSettlement(
   job: RunningJob,
@@ -30,14 +33,16 @@ export function toSettlement(
     case null:
     case 'cancel':
       // The store ends a cancelled job as cancelled, whatever its outcome.
-      return outcome === null ? releaseOf(job, 'it was abandoned') : plain(job, outcome, context);
+      return outcome === null ? releaseOf(job, NOT_HEEDED) : plain(job, outcome, context);
     case 'time-out':
     case 'silent':
       return plain(job, { kind: 'fail', failure: beyondLimit(job, outcome, context) }, context);
     case 'draining':
-      return interrupted(job, outcome, context) ?? releaseOf(job, 'its worker stopped');
+      return interrupted(job, outcome, context) ?? releaseOf(job, whyReleased('its worker stopped', outcome));
     case 'unreachable':
-      return interrupted(job, outcome, context) ?? releaseOf(job, 'the store could not be reached');
+      return (
+        interrupted(job, outcome, context) ?? releaseOf(job, whyReleased('the store could not be reached', outcome))
+      );
     case 'lease-lost':
       return tooLate(job, outcome, context);
   }
@@ -75,7 +80,11 @@ function beyondLimit(job: RunningJob, outcome: AttemptOutcome | null, context: S
     context.stopReason === 'silent'
       ? ['silent', `no sign of life for ${inSeconds(maxSilenceMs)}`]
       : ['timeout', `it ran longer than ${inSeconds(maxRuntimeMs)}`];
-  return { group, message, detail: outcome === null ? 'it did not heed its signal, and may still be running' : null };
+  return { group, message, detail: outcome === null ? NOT_HEEDED : null };
+}
+
+function whyReleased(why: string, outcome: AttemptOutcome | null): string {
+  return outcome === null ? `${why}; ${NOT_HEEDED}` : why;
 }
 
 function inSeconds(ms: number | null): string {

@@ -11,12 +11,15 @@ import { Cell, Table } from '../ui/table.tsx';
 
 const WORKER_HEADS = ['Worker', 'Host', 'Queues', { text: 'Running', class: 'text-right' }, 'Since', 'Seen'];
 
+/** Over HTTP the info is a value: an object, or whatever a worker of another program registers. */
+type ShownWorker = Omit<WorkerRecord, 'info'> & { readonly info: unknown };
+
 /** A node applies drain and resume within two seconds. */
 const POLL_MS = 3_000;
 
 export function WorkersPage() {
   const nodes = useQuery<{ nodes: readonly NodeView[] }>('api/nodes', { everyMs: POLL_MS });
-  const workers = useQuery<{ workers: readonly WorkerRecord[] }>('api/workers');
+  const workers = useQuery<{ workers: readonly ShownWorker[] }>('api/workers');
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-6">
       <ErrorMessage error={nodes.data === undefined ? nodes.error : null} />
@@ -50,6 +53,7 @@ export function WorkersPage() {
                 </Cell>
                 <Cell>
                   <RelativeTime at={worker.seenAt} /> {worker.isLost && 'lost'}
+                  <Trouble info={worker.info} />
                 </Cell>
               </tr>
             ))}
@@ -58,4 +62,11 @@ export function WorkersPage() {
       </section>
     </div>
   );
+}
+
+/** Says why a worker claims no more jobs, or that abandoned handlers take some of its slots. */
+function Trouble({ info }: Pick<ShownWorker, 'info'>) {
+  const { abandoned, draining } = (info ?? {}) as { readonly abandoned?: unknown; readonly draining?: unknown };
+  if (typeof draining === 'string') return <p class="text-bad">Draining: {draining}</p>;
+  return typeof abandoned === 'number' ? <p class="text-bad">Abandoned handlers that still run: {abandoned}</p> : null;
 }

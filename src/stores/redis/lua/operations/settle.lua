@@ -97,7 +97,7 @@ local function endingOf(rows, token)
 end
 
 local function isSameEnding(row, kind)
-  if row.event == K.EVENT.cancelled then return row.note == kind end
+  if row.event == K.EVENT.cancelled then return ((row.note or '') .. ': '):sub(1, #kind + 2) == kind .. ': ' end
   return row.event == K.EVENT[ENDING[kind]] or (kind == 'complete' and row.event == K.EVENT.advanced)
 end
 
@@ -136,6 +136,7 @@ return operation.forEach(function(job, request, kind)
   if refusal then return refusal end
   unitOfWork.touch(job)
   local lease, queue, event, note = job.lease, job.queue, 'cancelled', kind
+  if kind == 'release' then note = kind .. ': ' .. request.reason end
   if job.fields.cancelAskedAt then lifecycle.ended(job, 'c') else event, note = settle[kind](job, request, kind) end
   if parents then
     parents = require('dependencies').withParents(job, parents)
