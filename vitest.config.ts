@@ -54,6 +54,7 @@ const quietFiles = [
   'test/processes/runner-terminate.test.ts',
   'test/processes/scripts-stop.test.ts',
   'test/processes/blobs-memory.test.ts',
+  'test/processes/handler-log-rate.test.ts',
 ];
 
 /** Headline promises beside the whole of test/faults: nothing lost, nothing twice, no secret shown. They are never retried. */

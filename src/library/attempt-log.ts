@@ -1,52 +1,110 @@
 /**
- * The log of a handler: one file for each attempt, `jobs/<id>/attempts/<n>/log` in the data directory.
+ * The log of a handler's attempt. `openAttemptLog` is the one way to write it, whatever the store.
  *
- * Lines are appended in order and never block the handler. Without a data directory they are only emitted as events of
- * the worker.
+ * With a data directory it is the file `jobs/<id>/attempts/<n>/log`. Without one, the store keeps it, up to a limit
+ * (core/job/stored-log.ts); a store behind a node's API sends it to the node.
  */
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open } from 'node:fs/promises';
+import { appendFile, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { RunningJob } from '../core/job/job.ts';
+import type { LostOutput } from '../core/ports/log-store.ts';
+import type { Store } from '../core/ports/store.ts';
+import { logFolder } from '../stores/sqlite/file-logs.ts';
+import type { Connection } from './connection.ts';
+import type { LogSink } from './log-writer.ts';
+import { LogWriter } from './log-writer.ts';
 
 export interface AttemptLog {
-  write(line: string): void;
-  /** Resolves when every line is in the file. Rejects with the error of the first failed write. */
+  /** Appends a line (a string; its newline is added), or the bytes of an output as they are. Never waits. */
+  write(text: string | Uint8Array): void;
+  /** Resolves when everything is delivered, or after a few seconds if it cannot be. Never rejects. */
   close(): Promise<void>;
 }
 
-export function attemptLogPath(home: string, id: string, attempt: number): string {
-  return join(home, 'jobs', id, 'attempts', String(attempt), 'log');
+/** The parts of a connection that a log needs. */
+export type LogTarget = Pick<Connection, 'home' | 'store'>;
+export type LoggedJob = Pick<RunningJob, 'id' | 'attempt' | 'lease'>;
+
+/** Opens the log of an attempt. Nothing is created before the first write: a job that logs nothing has no log. */
+export function openAttemptLog(
+  { home, store }: LogTarget,
+  job: LoggedJob,
+  onTrouble: (error: unknown) => void = () => undefined,
+): AttemptLog {
+  const openSink = () =>
+    home === null ? new StoreSink(store, job) : new FileSink(logFolder(home, job.id, job.attempt));
+  return new LogWriter(openSink, { onTrouble });
 }
 
-export function openAttemptLog(path: string): AttemptLog {
-  let file: FileHandle | null = null;
-  let buffered = '';
-  let writing: Promise<void> | null = null;
+class FileSink implements LogSink {
+  readonly batchBytes = 512 * 1024;
+  readonly pauseMs = 10;
+  readonly #folder: string;
+  #file: FileHandle | null = null;
+  #size = 0;
+  /** The batch under way, and how much of it is written: a full disk may take a part of it. */
+  #batch: Uint8Array | null = null;
+  #written = 0;
 
-  const writeOut = async (): Promise<void> => {
-    await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
-    file ??= await open(path, 'a', 0o600);
-    while (buffered !== '') {
-      const text = buffered;
-      buffered = '';
-      await file.appendFile(text);
-    }
-    writing = null;
-  };
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
 
-  return {
-    write(line) {
-      buffered += line.endsWith('\n') ? line : `${line}\n`;
-      writing ??= writeOut();
-      // `close` awaits the error in `writing`; this only prevents an unhandled rejection before then.
-      writing.catch(() => undefined);
-    },
-    async close() {
-      try {
-        await writing;
-      } finally {
-        await file?.close();
-      }
-    },
-  };
+  async append(bytes: Uint8Array, gap: LostOutput | null): Promise<boolean> {
+    const file = await this.#open();
+    if (bytes !== this.#batch) [this.#batch, this.#written] = [bytes, 0];
+    const start = this.#size;
+    while (this.#written < bytes.length) this.#written += (await file.write(bytes, this.#written)).bytesWritten;
+    this.#size = start + bytes.length;
+    if (gap !== null) await appendFile(join(this.#folder, 'log.index'), gapLine(gap, start), { mode: 0o600 });
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  async #open(): Promise<FileHandle> {
+    if (this.#file !== null) return this.#file;
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    this.#file = await open(join(this.#folder, 'log'), 'a', 0o600);
+    this.#size = (await this.#file.stat()).size;
+    return this.#file;
+  }
+}
+
+/** As runner/log/log-index.ts reads it. */
+const gapLine = ({ from, to }: LostOutput, offset: number): string => `gap ${from} ${to} ${offset}\n`;
+
+class StoreSink implements LogSink {
+  readonly batchBytes = 64 * 1024;
+  readonly pauseMs = 200;
+  readonly #store: Store;
+  readonly #job: LoggedJob;
+  /** A character may begin in one batch and end in the next. */
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  #batch: Uint8Array | null = null;
+  #text = '';
+  #offset = 0;
+
+  constructor(store: Store, job: LoggedJob) {
+    this.#store = store;
+    this.#job = job;
+  }
+
+  /** The offset makes a repeat after a lost reply harmless. */
+  async append(bytes: Uint8Array, gap: LostOutput | null): Promise<boolean> {
+    if (bytes !== this.#batch) this.#text = this.#decoder.decode(bytes, { stream: true });
+    this.#batch = bytes;
+    const { id, lease } = this.#job;
+    const output = { id, token: lease.token, offset: this.#offset, text: this.#text, ...(gap !== null && { gap }) };
+    const answer = await this.#store.logs.append(output);
+    if (answer.ok) this.#offset += Buffer.byteLength(this.#text);
+    return answer.ok;
+  }
+
+  async close(): Promise<void> {
+    // Nothing is open.
+  }
 }

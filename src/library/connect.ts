@@ -16,12 +16,14 @@ const shape = object({
   clock: oneOf('store', 'caller', 'guarded'),
   create: flag,
   tls: object({ ca: pathText, cert: pathText, key: pathText, servername: text({ max: 255 }) }),
+  home: text({ max: 4_096, pattern: /^[^\0]+$/, must: 'must be the path of a directory' }),
   token: text({ max: 256, pattern: /^[\x21-\x7e]+$/, must: 'must be a token as `longhaul token` made it' }),
 });
 
 /**
  * Opens a connection. The address is a directory (SQLite, default `./longhaul`), `redis://host:port`, a node's API
- * (`http://host:3333` with a token, `unix:/path/node.sock`), or `memory:`.
+ * (`http://host:3333` with a token, `unix:/path/node.sock`), or `memory:`. A store without a directory of its own keeps
+ * files in the data directory `home`, if it is given.
  *
  *     const longhaul = await connect();
  */

@@ -28,6 +28,7 @@ export { connect } from './connect.ts';
 export type { Longhaul } from './longhaul.ts';
 export { advance, fail, forward, release, retry } from './outcome.ts';
 export type { Queue, QueueOptions } from './queue.ts';
+export type { LogsOptions } from './read-log.ts';
 export type { ScheduleResult, Schedules } from './schedules.ts';
 export type { StandardSchema } from './standard-schema.ts';
 export type { Work, WorkOptions } from './work.ts';

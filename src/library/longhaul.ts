@@ -1,3 +1,4 @@
+// Long because each call of the API has a method and its description.
 /** A connection to a store, and the calls for jobs of any queue. */
 import type { HistoryRow } from '../core/job/history.ts';
 import { checkDestination, isAddress } from '../core/job/relay-request.ts';
@@ -43,6 +44,8 @@ import { finished } from './added-job.ts';
 import type { Connection } from './connection.ts';
 import type { QueueOptions } from './queue.ts';
 import { Queue } from './queue.ts';
+import type { LogsOptions } from './read-log.ts';
+import { readLog } from './read-log.ts';
 import { Schedules } from './schedules.ts';
 import type { Work, WorkOptions } from './work.ts';
 import { startWork } from './work.ts';
@@ -102,6 +105,14 @@ export class Longhaul implements AsyncDisposable {
   /** Returns the history of a job, the oldest row first. */
   async history(id: string): Promise<readonly HistoryRow[]> {
     return this.store.jobs.history(id);
+  }
+
+  /**
+   * Reads the log of the latest attempt of a job, or of another one, in parts; with `follow` until the attempt is over. A
+   * job without output yields nothing.
+   */
+  logs(id: string, options: LogsOptions = {}): AsyncGenerator<string> {
+    return readLog(this.#connection, id, options);
   }
 
   /** Resolves to the result of a job that was added elsewhere or earlier. */

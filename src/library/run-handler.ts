@@ -7,8 +7,7 @@ import { parentsOf } from '../files/attachments/parents.ts';
 import type { AttemptContext, AttemptOutcome } from '../worker/attempt/run-outcome.ts';
 import type { Handler, HandlerPort } from './active-job.ts';
 import { activeJob } from './active-job.ts';
-import type { AttemptLog } from './attempt-log.ts';
-import { attemptLogPath, openAttemptLog } from './attempt-log.ts';
+import { openAttemptLog } from './attempt-log.ts';
 import type { HandlerOutcome } from './outcome.ts';
 import { outcomeIn } from './outcome.ts';
 import type { StandardSchema } from './standard-schema.ts';
@@ -20,6 +19,7 @@ export interface HandlerRun<Data, Result> {
   readonly home: string | null;
   readonly store: Store;
   onLog(job: RunningJob, line: string): void;
+  onTrouble(what: string, error: unknown): void;
 }
 
 export async function runHandler<Data, Result>(
@@ -27,7 +27,7 @@ export async function runHandler<Data, Result>(
   job: RunningJob,
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
-  const log = lazyLog(run.home, job);
+  const log = openAttemptLog(run, job, (error) => run.onTrouble(`the log of job ${job.id}`, error));
   try {
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
@@ -74,19 +74,4 @@ function toAttemptOutcome(outcome: HandlerOutcome): AttemptOutcome {
     case 'forward':
       return outcome;
   }
-}
-
-/** Creates the file with the first line: a job that logs nothing has none. */
-function lazyLog(home: string | null, job: RunningJob): AttemptLog {
-  if (home === null) return { write: () => undefined, close: async () => undefined };
-  let log: AttemptLog | null = null;
-  return {
-    write(line) {
-      log ??= openAttemptLog(attemptLogPath(home, job.id, job.attempt));
-      log.write(line);
-    },
-    async close() {
-      await log?.close();
-    },
-  };
 }

@@ -1,4 +1,6 @@
 /** Opens the store of an address. The code of a store is loaded only when an address needs it. */
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ClockSource } from '../core/lifecycle/clock.ts';
@@ -21,6 +23,11 @@ export interface StoreOptions {
   readonly tls?: RedisTls;
   /** A node's API: the token of the caller. The node's socket needs none. */
   readonly token?: string;
+  /**
+   * The data directory of a store without one (Redis, a node's API, memory): for logs, files and the outcome journal.
+   * Created if missing. A SQLite store has its own.
+   */
+  readonly home?: string;
 }
 
 export interface OpenedStore {
@@ -30,30 +37,29 @@ export interface OpenedStore {
 }
 
 export async function openStoreAt(address: string, options: StoreOptions): Promise<OpenedStore> {
+  if (SQLITE_SCHEMES.has(schemeOf(address))) return openSqliteAt(address, options);
+  const home = options.home === undefined ? null : await createHome(options.home);
+  return { store: await openStoreWithoutHome(address, options), home };
+}
+
+async function openStoreWithoutHome(address: string, options: StoreOptions): Promise<Store> {
   switch (schemeOf(address)) {
     case 'memory': {
       const { openMemoryStore } = await import('../stores/memory/open-memory-store.ts');
-      return { store: openMemoryStore(options.clock === undefined ? {} : { clock: options.clock }), home: null };
+      return openMemoryStore(options.clock === undefined ? {} : { clock: options.clock });
     }
     case 'redis': {
       const { openRedisStore } = await import('../stores/redis/index.ts');
-      const { token: _token, ...redisOptions } = options;
-      return {
-        store: await openRedisStore({ url: address.replace(/^valkey/i, 'redis'), ...redisOptions }),
-        home: null,
-      };
+      const { token: _token, home: _home, ...redisOptions } = options;
+      return openRedisStore({ url: address.replace(/^valkey/i, 'redis'), ...redisOptions });
     }
     case 'http':
     case 'https':
     case 'unix': {
       const { openHttpStore } = await import('../stores/http/open-http-store.ts');
       const { token, clock } = options;
-      return { store: await openHttpStore({ address, ...(token && { token }), ...(clock && { clock }) }), home: null };
+      return openHttpStore({ address, ...(token && { token }), ...(clock && { clock }) });
     }
-    case '':
-    case 'sqlite':
-    case 'file':
-      return openSqliteAt(address, options);
     default:
       throw badInput('store address', [
         {
@@ -81,11 +87,36 @@ export function databaseAt(address: string): string | null {
 function directoryAt(address: string): string {
   const directory = address.replace(/^(sqlite|file):(\/\/(?=\/))?/i, '');
   if (directory === '') throw badInput('store address', [{ path: '', message: 'names no directory' }]);
-  return resolve(directory.replace(/^~(?=\/|$)/, homedir()));
+  return absolute(directory);
+}
+
+const absolute = (directory: string): string => resolve(directory.replace(/^~(?=\/|$)/, homedir()));
+
+/** Creates a data directory, so that one that cannot be used is reported by `connect` and not by a job. */
+async function createHome(given: string): Promise<string> {
+  const home = absolute(given);
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    await access(home, constants.W_OK | constants.X_OK);
+    return home;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw badInput('connect options', [
+      { path: 'home', message: `must be a directory that this process can write: ${home}: ${code ?? message}` },
+    ]);
+  }
+}
+
+function mustBeOwnHome(given: string | undefined, home: string): void {
+  if (given === undefined || absolute(given) === home) return;
+  throw badInput('connect options', [
+    { path: 'home', message: `must be left out: the data directory of this SQLite store is ${home}, not ${given}` },
+  ]);
 }
 
 async function openSqliteAt(address: string, options: StoreOptions): Promise<OpenedStore> {
   const home = directoryAt(address);
+  mustBeOwnHome(options.home, home);
   const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts');
   const { clock, durability, create = true } = options;
   const path = join(home, 'store.db');

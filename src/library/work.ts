@@ -144,6 +144,7 @@ function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data
     home,
     store,
     onLog: (job: RunningJob, line: string) => onEvent?.({ type: 'log', job, line }),
+    onTrouble: (what: string, error: unknown) => onEvent?.({ type: 'trouble', what, error }),
   };
   return {
     store,

@@ -107,7 +107,7 @@ export const prunableJobs = listOf(
   MAX_ITEMS,
 );
 export const held = fields({ count: whole, bytes: whole });
-export const storageFields = { queue: word, done: held, failed: held, cancelled: held, results: held };
+export const storageFields = { queue: word, done: held, failed: held, cancelled: held, results: held, logs: held };
 const spread = fields({
   count: whole,
   mean: number(0, Number.MAX_VALUE),
@@ -140,7 +140,7 @@ export const workerFields = {
 };
 
 /** A successful result with these fields, or a refusal. */
-function orRefused(success: Check<unknown>): Check<unknown> {
+export function orRefused(success: Check<unknown>): Check<unknown> {
   const refused = fields({ ok: isFalse, refusal });
   return described({ anyOf: [success.schema ?? {}, refused.schema ?? {}] }, (value: unknown, report, path) =>
     (value as { ok?: unknown } | null)?.ok === true ? success(value, report, path) : refused(value, report, path),

@@ -11,3 +11,7 @@ export function callAddress(name: CallName): string {
 export function recordAddress(name: RecordCallName): string {
   return `/api/store/records/${name}`;
 }
+
+export function logAddress(name: 'append' | 'read'): string {
+  return `/api/store/logs/${name}`;
+}

@@ -106,6 +106,7 @@ const settings = fields({
   lostGraceMs: ms,
   statsDays: whole,
   histogramDays: whole,
+  storedLogs: fields({ attempt: whole, queue: whole }),
   exhaustedGroup: orNull(word),
   onDependencyFailed: dependencyRule,
   maxRuntimeMs: orNull(ms),

@@ -35,6 +35,21 @@ it('sets, lists and deletes throttles without a node, and refuses a maximum of 0
   expect((await bench.run('throttle')).stdout).toContain('no throttles');
 });
 
+it('prints the log of a handler, and says that a job has no output', async () => {
+  const longhaul = await connect(bench.home);
+  const queue = longhaul.queue<string | null>('typed');
+  queue.work((job) => {
+    if (job.data !== null) job.log(job.data);
+  });
+  await (await queue.add('said', { id: 'said' })).finished();
+  await (await queue.add(null, { id: 'silent' })).finished();
+  await longhaul.close();
+  expect(await bench.run('logs', 'said')).toEqual({ code: 0, stdout: 'said\n', stderr: '' });
+  const stderr = 'longhaul: attempt 1 of job silent has no output\n';
+  expect(await bench.run('logs', 'silent')).toEqual({ code: 0, stdout: '', stderr });
+  expect(await bench.run('logs', '-f', 'silent')).toEqual({ code: 0, stdout: '', stderr });
+});
+
 describe('a job without a node', () => {
   it('is added with its options, listed and shown', async () => {
     const options = ['--id', 'film-1', '--name', 'Nosferatu', '--tag', 'old', '--tag', 'mute', '--priority', '5'];

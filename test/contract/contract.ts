@@ -25,6 +25,7 @@ import { historyContract } from './history.ts';
 import { lifetimeContract } from './lifetime.ts';
 import { limitContract } from './limits.ts';
 import { listContract } from './lists.ts';
+import { logContract, storedLogContract } from './logs.ts';
 import { lossContract } from './loss.ts';
 import { migrationContract } from './migration.ts';
 import { moveContract } from './move.ts';
@@ -86,6 +87,8 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'throughput over time': seriesContract,
   history: historyContract,
   records: recordContract,
+  'logs of handlers': logContract,
+  'logs kept in the store': storedLogContract,
   storage: storageContract,
   retention: retentionContract,
   schedules: scheduleContract,
@@ -94,9 +97,9 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   lifetime: lifetimeContract,
 };
 
-/** `migratedBy`: another store behind this one, which is migrated itself. */
-export function storeContract(name: string, open: OpenStore, migratedBy?: string): void {
-  const parts = Object.entries(PARTS).filter(([part]) => migratedBy === undefined || part !== 'store migration');
+/** `skipped`: parts that do not apply to this store, each with the reason. */
+export function storeContract(name: string, open: OpenStore, skipped: Readonly<Record<string, string>> = {}): void {
+  const parts = Object.entries(PARTS).filter(([part]) => skipped[part] === undefined);
   describe.each([name])('%s', () => {
     describe.each(parts)('%s', (_part, contract) => {
       contract((clock = 'caller') => openWorkbench(open, clock));

@@ -2,4 +2,6 @@
 import { storeContract } from './contract.ts';
 import { freshHttp } from './open-http.ts';
 
-storeContract('the http store over a socket', freshHttp('socket'), 'the store of the node');
+storeContract('the http store over a socket', freshHttp('socket'), {
+  'store migration': 'the store of the node is migrated',
+});

@@ -2,4 +2,4 @@
 import { storeContract } from './contract.ts';
 import { freshHttp } from './open-http.ts';
 
-storeContract('the http store over TCP', freshHttp('tcp'), 'the store of the node');
+storeContract('the http store over TCP', freshHttp('tcp'), { 'store migration': 'the store of the node is migrated' });

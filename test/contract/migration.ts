@@ -23,6 +23,16 @@ const STANDING: MigrationState = {
 };
 
 export function migrationContract(open: Open): void {
+  test('restores the log of an attempt once, for a job that exists', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'a' }), complete);
+    const log = { id: 'a', attempt: 1, queue: 'q', at: bench.now, text: 'grün\n' };
+    await bench.store.logs.restore(log);
+    await bench.store.logs.restore({ ...log, text: 'again\n' });
+    const read = () => bench.store.logs.read({ id: 'a', attempt: 1, from: 0 }, { now: bench.now });
+    expect(await read()).toMatchObject({ text: 'grün\n', size: 6, generation: 0, dropped: 0 });
+  });
+
   test('The rows of one store are written to another and read back equal, also in pages of one row.', async () => {
     const from = await filledStore();
     const to = (await open()).store.migration;

@@ -74,5 +74,5 @@ export const openFreshSqlite: OpenStore = async ({ clock }) =>
 async function openHere(options: Parameters<typeof openEngine>[0]): Promise<Store> {
   const { port1, port2 } = new MessageChannel();
   openEngine(options).join(port2);
-  return ownStore(new PortClient(port1), once(port1, 'close'));
+  return ownStore(new PortClient(port1), dirname(options.path), once(port1, 'close'));
 }

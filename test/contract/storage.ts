@@ -18,7 +18,7 @@ export function storageContract(open: Open): void {
   it('counts the texts of ended jobs in bytes, by state, and their results', async () => {
     const bench = await open();
     await bench.add({ id: 'waiting', data: '"aa"', delayMs: 1_000_000 });
-    expect(await kept(bench)).toEqual({ done: NONE, failed: NONE, cancelled: NONE, results: NONE });
+    expect(await kept(bench)).toEqual({ done: NONE, failed: NONE, cancelled: NONE, results: NONE, logs: NONE });
     await bench.settle(await bench.running({ id: 'a', data: '"é"' }), complete);
     await bench.settle(await bench.running({ id: 'b', data: '{}' }), { kind: 'complete', result: '"😀"' });
     await bench.settle(await bench.running({ id: 'c', data: LONG }), { kind: 'complete', result: LONG });
@@ -29,9 +29,10 @@ export function storageContract(open: Open): void {
       failed: held(1, 3),
       cancelled: held(1, 4),
       results: held(2, 6 + LONG.length),
+      logs: NONE,
     };
     expect(await kept(bench)).toEqual(all);
-    expect(await kept(bench, 'p')).toEqual({ done: NONE, failed: NONE, cancelled: NONE, results: NONE });
+    expect(await kept(bench, 'p')).toEqual({ done: NONE, failed: NONE, cancelled: NONE, results: NONE, logs: NONE });
     expect(await bench.jobs.insight({ kind: 'storage' })).toEqual([{ queue: 'q', ...all }]);
   });
 
@@ -72,6 +73,6 @@ export function storageContract(open: Open): void {
     expect(await kept(bench, 'p')).toMatchObject({ done: NONE });
     bench.pass(8 * 86_400_000);
     expect((await bench.jobs.maintain({ limit: 10 })).pruned).toBe(1);
-    expect(await kept(bench)).toEqual({ done: NONE, failed: NONE, cancelled: NONE, results: NONE });
+    expect(await kept(bench)).toEqual({ done: NONE, failed: NONE, cancelled: NONE, results: NONE, logs: NONE });
   });
 }

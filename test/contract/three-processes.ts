@@ -88,7 +88,11 @@ function startPeers(): Promise<readonly Peer[]> {
 function storeOver(peers: readonly Peer[], store: string): Store {
   let turn = 0;
   let isHeard = false;
-  const carry = (op: 'jobs' | 'records' | 'migration', name: string, args: readonly unknown[]): Promise<unknown> => {
+  const carry = (
+    op: 'jobs' | 'records' | 'logs' | 'migration',
+    name: string,
+    args: readonly unknown[],
+  ): Promise<unknown> => {
     turn += 1;
     return (peers[turn % peers.length] as Peer).call(store, { op, name, args });
   };
@@ -109,6 +113,11 @@ function storeOver(peers: readonly Peer[], store: string): Store {
       },
     ),
     records: { get: record('get'), put: record('put'), list: record('list'), delete: record('delete') },
+    logs: {
+      append: (...args) => carry('logs', 'append', args) as never,
+      read: (...args) => carry('logs', 'read', args) as never,
+      restore: (...args) => carry('logs', 'restore', args) as never,
+    },
     migration: migrationOver((name, argument) => carry('migration', name, argumentsOf(argument))),
     isShared: false,
     describe: () => null,

@@ -1,6 +1,6 @@
 /** The addresses and options of connect(). */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -21,6 +21,35 @@ test('A Redis server that does not answer is reported as unavailable, with its a
   await expect(connect('redis://127.0.0.1:1')).rejects.toMatchObject({
     code: 'store-unavailable',
     message: expect.stringContaining('127.0.0.1:1'),
+  });
+});
+
+test('A store without a directory of its own keeps the log of a handler in the data directory given as home.', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-home-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const home = join(folder, 'made', 'by-connect');
+  await using longhaul = await connect('memory:', { home });
+  const queue = longhaul.queue('q');
+  queue.work((job) => job.log('a line'));
+  const job = await queue.add(null);
+  await job.finished();
+  expect(readFileSync(join(home, 'jobs', job.id, 'attempts', '1', 'log'), 'utf8')).toBe('a line\n');
+});
+
+test('A SQLite store refuses another data directory, and any store one that cannot be written.', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-home-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const own = join(folder, 'own');
+  await expect(connect(own, { home: join(folder, 'other') })).rejects.toMatchObject({
+    code: 'bad-input',
+    message: expect.stringContaining(`home: must be left out: the data directory of this SQLite store is ${own}`),
+  });
+  expect(existsSync(own)).toBe(false);
+  await (await connect(own, { home: `${folder}/./own` })).close();
+  writeFileSync(join(folder, 'file'), '');
+  await expect(connect('memory:', { home: join(folder, 'file') })).rejects.toMatchObject({
+    code: 'bad-input',
+    message: expect.stringContaining('home: must be a directory that this process can write'),
   });
 });
 

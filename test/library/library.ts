@@ -5,6 +5,12 @@ import { advance, fail, forward, LonghaulError, release, retry } from '../../src
 import { waitFor } from '../../src/testing/index.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
 
+async function textIn(parts: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const part of parts) text += part;
+  return text;
+}
+
 export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
   describe(`The library over ${name}`, () => {
     const opened: Longhaul[] = [];
@@ -152,6 +158,34 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(view).toMatchObject({ state: 'running', progress: { percent: 40, text: 'pass 1' } });
       finish();
       await job.finished();
+    });
+
+    test('The log lines of a handler are kept, and read while the job runs and after it.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<number>('logs');
+      let finish = (): void => undefined;
+      queue.work(async (job) => {
+        if (job.data === 0) return;
+        for (let at = 1; at <= job.data; at += 1) job.log(`line ${at} 😀`);
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        job.log('last');
+      });
+      const all = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1} 😀\n`).join('');
+      const logOf = (id: string) => textIn(longhaul.logs(id));
+      const job = await queue.add(1_000);
+      await waitFor('the lines are kept', async () => (await logOf(job.id)) === all(1_000));
+      const followed = textIn(longhaul.logs(job.id, { follow: true }));
+      finish();
+      await job.finished();
+      expect(await logOf(job.id)).toBe(`${all(1_000)}last\n`);
+      expect(await followed).toBe(`${all(1_000)}last\n`);
+      const silent = await queue.add(0);
+      await silent.finished();
+      expect(await logOf(silent.id)).toBe('');
+      await expect(logOf('none')).rejects.toThrow('there is no job none');
+      await expect(textIn(longhaul.logs(job.id, { attempt: 2 }))).rejects.toThrow('has no attempt 2');
     });
 
     test('A handler that throws has failed; a waiting caller gets the reason, and the failure has a group.', async () => {

@@ -64,6 +64,7 @@ export function storage(model: Model, queue: string): QueueStorage {
       done.filter(({ result }) => result !== null),
       ({ result }) => bytes(result),
     ),
+    logs: { count: 0, bytes: 0 },
   };
 }
 

@@ -11,6 +11,7 @@ import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
 import { fastPath } from './fast-path.mjs';
 import { limits } from './limits.mjs';
+import { logs } from './logs.mjs';
 import { migration } from './migration.mjs';
 import { nodes } from './nodes.mjs';
 import { outcomes } from './outcomes.mjs';
@@ -46,6 +47,7 @@ export const mutants = [
   ...server,
   ...series,
   ...statistics,
+  ...logs,
   ...migration,
   ...compat,
   ...runner,

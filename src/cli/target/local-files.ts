@@ -1,11 +1,17 @@
-/** The files of jobs in a data directory on this machine, whether a node runs on it or not. */
-import { createReadStream } from 'node:fs';
-import { basename } from 'node:path';
+/**
+ * The files of jobs in a data directory on this machine, whether a node runs on it or not. A log that is not there may be
+ * in the store: then a copy of it is read.
+ */
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { Attachments } from '../../files/attachments/attachments.ts';
 import type { Blobs } from '../../files/blobs/blobs.ts';
 import { readAttemptRecord } from '../../node/attempts/attempt-record.ts';
+import { StoredLogCopies } from '../../node/attempts/stored-log-copies.ts';
 import type { Home } from '../../node/home.ts';
 import { attemptFolder } from '../../node/home.ts';
 import { secretsOfAttempt } from '../../node/scripts/secrets.ts';
@@ -15,26 +21,37 @@ import { countBytes, fileSize, writeAtomically } from '../commands/jobs/file-tra
 import type { FileInfo, Files, LogRef, OnBytes } from './files.ts';
 
 export function openLocalFiles(home: Home, store: Store): Files {
-  const directoryOf = ({ id, attempt }: LogRef): string => attemptFolder(home, id, attempt);
+  const temporary = lazily(() => mkdtemp(join(tmpdir(), 'longhaul-logs-')));
+  const copies = new StoredLogCopies(store, () => temporary.get());
+  const directoryOf = async ({ id, attempt }: LogRef): Promise<string> => {
+    const own = attemptFolder(home, id, attempt);
+    return existsSync(own) ? own : ((await copies.refresh(id, attempt)) ?? own);
+  };
   const blobs = lazily(async () => (await import('../../files/blobs/open-blobs.ts')).openBlobs({ folder: home.blobs }));
   return {
     async readLog(log, { from, isRunning }) {
-      const secrets = await secretsOfAttempt(directoryOf(log));
-      return readLog(directoryOf(log), { from }, { secrets, isRunning });
+      const directory = await directoryOf(log);
+      return readLog(directory, { from }, { secrets: await secretsOfAttempt(directory), isRunning });
     },
     async tailLog(log, bytes) {
-      const secrets = await secretsOfAttempt(directoryOf(log));
-      const { size } = await readLog(directoryOf(log), { from: Number.MAX_SAFE_INTEGER });
-      return (await readLog(directoryOf(log), { from: size - bytes }, { secrets })).bytes;
+      const directory = await directoryOf(log);
+      const secrets = await secretsOfAttempt(directory);
+      const { size } = await readLog(directory, { from: Number.MAX_SAFE_INTEGER });
+      return (await readLog(directory, { from: size - bytes }, { secrets })).bytes;
     },
     async searchLog(log, query) {
-      return searchLog(directoryOf(log), { ...query, secrets: await secretsOfAttempt(directoryOf(log)) });
+      const directory = await directoryOf(log);
+      return searchLog(directory, { ...query, secrets: await secretsOfAttempt(directory) });
     },
-    endOf: async (log) => (await readAttemptRecord(directoryOf(log)))?.end ?? null,
+    endOf: async (log) => (await readAttemptRecord(await directoryOf(log)))?.end ?? null,
     list: async (id) => new Attachments(store, await blobs.get()).list(id),
     put: async (id, path, onBytes) => putFile(store, await blobs.get(), { id, path, onBytes }),
     get: async (_id, file, to) => getFile(await blobs.get(), file, to),
-    close: async () => (await blobs.opened())?.close(),
+    close: async () => {
+      await (await blobs.opened())?.close();
+      const folder = await temporary.opened();
+      if (folder !== null) await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -11,6 +11,7 @@ export function storeAt(store: Store, nowMs: number): Store {
   return {
     jobs: dated(store.jobs, nowMs, PLACES),
     records: dated(store.records, nowMs, { ...PLACES, delete: 2 }),
+    logs: dated(store.logs, nowMs, PLACES),
     migration: store.migration,
     isShared: store.isShared,
     describe: () => store.describe(),

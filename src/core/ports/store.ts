@@ -1,5 +1,6 @@
 /** A store as a whole: the ports, a description by which another thread can open it, and `close`. */
 import type { JobStore } from './job-store.ts';
+import type { LogStore } from './log-store.ts';
 import type { MigrationPort } from './migration.ts';
 import type { Records } from './records.ts';
 
@@ -14,6 +15,8 @@ export interface StoreDescription {
 export interface Store {
   readonly jobs: JobStore;
   readonly records: Records;
+  /** The logs of handlers, where they have no data directory. */
+  readonly logs: LogStore;
   /** The port for migration to another store. */
   readonly migration: MigrationPort;
   /** Whether other machines may take a lost job: decides how a worker acts while the store is unavailable. */

@@ -1,12 +1,14 @@
 /** Input checks of limits: keys, throttles and rates. Every problem has a message. */
 import type { Check, Report } from '../input/check.ts';
-import { duration, fields, flag, integer, listOf, mapOf, orNull, show, text } from '../input/check.ts';
+import { duration, fields, flag, integer, listOf, mapOf, object, orNull, show, size, text } from '../input/check.ts';
 import type { Duration } from '../input/duration.ts';
 import { parseDuration } from '../input/duration.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
+import type { Size } from '../input/size.ts';
 import type { Resources } from '../limits/resources.ts';
 import { needsText } from '../limits/resources.ts';
-import type { CoalesceSettings, KeySettings, Rate } from './settings.ts';
+import type { CoalesceSettings, KeySettings, Rate, StoredLogLimits } from './settings.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
 
 export interface KeysInput {
   /** A field of the data, or several: 'tenant', ['tenant', 'user.id']. */
@@ -109,3 +111,21 @@ function fromText(value: string, report: Report, path: string): unknown {
   if (!isRight) report(path, `must be a count and a period, such as '100/1m' or '5/1h30m', not ${show(value)}`);
   return isRight ? { count: Number(count), per } : { count: 1, per: 1 };
 }
+
+export interface StoredLogsInput {
+  attempt?: Size;
+  queue?: Size;
+}
+
+const MIN_LOG_BYTES = 4_096;
+const storedLogRule = object({ attempt: size, queue: size });
+/** `{ attempt: '1mb', queue: '64mb' }`. */
+export const storedLogs: Check<StoredLogLimits> = described(
+  schemaOf(storedLogRule),
+  (value: unknown, report: Report, path: string): StoredLogLimits => {
+    const limits = { ...DEFAULT_SETTINGS.storedLogs, ...storedLogRule(value, report, path) };
+    for (const name of ['attempt', 'queue'] as const)
+      if (limits[name] < MIN_LOG_BYTES) report(`${path}.${name}`, `must be at least ${MIN_LOG_BYTES} bytes`);
+    return limits;
+  },
+);

@@ -32,6 +32,7 @@ export const SETTING_DESCRIPTIONS: Readonly<Record<keyof SettingsInput, string>>
   histogramDays: 'how many of these days keep histograms',
   retention:
     'maximum age, count and bytes of done, failed and cancelled jobs, and of their results, logs and attachments',
+  storedLogs: 'most bytes of the logs of handlers that a store keeps, of an attempt and of the queue',
   script: 'the executable that runs its jobs',
   execPrefix: 'arguments put before the script',
   handshake: 'required: a script must report its outcome',

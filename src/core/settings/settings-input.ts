@@ -12,8 +12,8 @@ import type { Problem } from '../ports/errors.ts';
 import { badInput } from '../ports/errors.ts';
 import type { WebhookInput } from '../webhooks/webhook-input.ts';
 import { hooks } from '../webhooks/webhook-input.ts';
-import type { CoalesceInput, KeysInput, RateInput, ResourcesInput } from './limit-input.ts';
-import { coalesce, keys, rate, slotCount, throttleNames, units } from './limit-input.ts';
+import type { CoalesceInput, KeysInput, RateInput, ResourcesInput, StoredLogsInput } from './limit-input.ts';
+import { coalesce, keys, rate, slotCount, storedLogs, throttleNames, units } from './limit-input.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
 import type { Keep, OnLost, QueueSettings, Retained, ScriptLimits, SetSettings, SettableState } from './settings.ts';
@@ -75,6 +75,8 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   histogramDays?: number;
   /** How long ended jobs, results, logs and attachments are kept, and how many. */
   retention?: { readonly [Kind in Retained]?: KeepInput };
+  /** The most bytes of the logs that a store keeps for workers without a data directory. */
+  storedLogs?: StoredLogsInput;
   /** How many of its jobs one node runs at once. */
   concurrency?: number;
   /** The path of the executable that runs its jobs; null where handlers run them. */
@@ -206,6 +208,7 @@ const settingsShape = {
   statsDays: integer(1, MAX_STATS_DAYS),
   histogramDays: integer(0, MAX_STATS_DAYS),
   retention: object({ done: keep, failed: keep, cancelled: keep, results: keep, logs: keep, attachments: keep }),
+  storedLogs,
 };
 
 /** Names of durations in the stored settings. */

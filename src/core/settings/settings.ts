@@ -81,6 +81,12 @@ export interface Rate {
   readonly ms: number;
 }
 
+/** The most bytes of the logs that a store keeps: of one attempt, and of all attempts of a queue. */
+export interface StoredLogLimits {
+  readonly attempt: number;
+  readonly queue: number;
+}
+
 /** The settings of a queue in effect: its own, the global ones and the defaults combined. */
 export interface QueueSettings extends ScriptSettings {
   /** `up` starts jobs, `paused` accepts but does not start them, `down` refuses them. */
@@ -141,6 +147,8 @@ export interface QueueSettings extends ScriptSettings {
   readonly histogramDays: number;
   /** How long ended jobs, results, logs and attachments are kept, and how many. */
   readonly retention: Retention;
+  /** How much of the logs of handlers a store keeps for workers without a data directory. */
+  readonly storedLogs: StoredLogLimits;
 }
 
 export const DEFAULT_SETTINGS: QueueSettings = {
@@ -190,6 +198,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
     logs: NO_KEEP_LIMIT,
     attachments: NO_KEEP_LIMIT,
   },
+  storedLogs: { attempt: 1024 ** 2, queue: 64 * 1024 ** 2 },
 };
 
 export const DRAFT_TTL_MS = 7 * DAY_MS;

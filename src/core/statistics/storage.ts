@@ -12,8 +12,8 @@ export interface StoredSize {
   readonly bytes: number;
 }
 
-/** `results`: of done jobs; their bytes are included in `done`. */
-export interface QueueStorage extends Readonly<Record<EndedState | 'results', StoredSize>> {
+/** `results`: of done jobs; their bytes are included in `done`. `logs`: of handlers, in the store; one for each attempt. */
+export interface QueueStorage extends Readonly<Record<EndedState | 'results' | 'logs', StoredSize>> {
   /** The queue. */
   readonly queue: string;
 }
@@ -27,6 +27,7 @@ export function storageOf(
   queue: string,
   counts: Readonly<Record<EndedState, number>>,
   sums: StorageSums,
+  logs: StoredSize = { count: 0, bytes: 0 },
 ): QueueStorage {
   // A sum may be off if a server was stopped in the middle of a step; with no jobs left it is right again.
   const held = (count: number, bytes: number): StoredSize => ({ count, bytes: count === 0 ? 0 : Math.max(0, bytes) });
@@ -36,6 +37,7 @@ export function storageOf(
     failed: held(counts.failed, sums.failed),
     cancelled: held(counts.cancelled, sums.cancelled),
     results: held(Math.min(counts.done, Math.max(0, sums.results)), sums.resultBytes),
+    logs: held(logs.count, logs.bytes),
   };
 }
 

@@ -20,6 +20,7 @@ export function refuseIncompleteCommits(store: Store, uploads: AttachmentUploads
   return {
     jobs: { ...forwarded, commit: (ids, options) => commitComplete(jobs, { ids, options, uploads }) },
     records,
+    logs: store.logs,
     migration: store.migration,
     isShared,
     describe: () => store.describe(),

@@ -1,4 +1,7 @@
 /** Reads one attempt's log: by bytes, by lines, by search, or as it grows. */
+import { wholeCharacters } from '../../core/job/stored-log.ts';
+import type { LogPage } from '../../core/ports/log-store.ts';
+import { MAX_LOG_PAGE } from '../../core/ports/log-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { filesOf } from '../../runner/attempt/attempt-files.ts';
 import { readLogIndex } from '../../runner/log/log-index.ts';
@@ -20,6 +23,8 @@ export interface LogSubject {
   readonly folder: string;
   readonly secrets: readonly string[];
   readonly isRunning: boolean;
+  /** Returns the folder that has the log now; updates a copy of a log in the store. */
+  refresh?(): Promise<string>;
 }
 
 /** Each match with the time by which it was written, as far as the index has it. */
@@ -62,6 +67,22 @@ export class AttemptLogReader {
       yield piece.bytes;
       at = piece.to;
     }
+  }
+
+  /** Returns a part as the LogStore port does; null where there is no log. */
+  async page(from: number): Promise<LogPage | null> {
+    const { folder } = this.#subject;
+    const { isMissing, dropped, gaps } = await withLog(folder, async ({ file, index }) => ({
+      isMissing: file === null,
+      dropped: index.dropped,
+      gaps: index.gaps,
+    }));
+    if (isMissing) return null;
+    const piece = await readLog(folder, { from, maxBytes: MAX_LOG_PAGE }, this.#options);
+    const bytes = wholeCharacters(piece.bytes);
+    const { size, generation, head } = piece;
+    const text = Buffer.from(bytes).toString();
+    return { text, from: piece.from, to: piece.from + bytes.length, size, generation, head, dropped, gaps };
   }
 
   lines(range: { readonly from: number; readonly count: number }): Promise<LinesPage> {

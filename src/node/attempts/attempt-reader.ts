@@ -1,8 +1,10 @@
 /**
- * Reads the attempts of a job: outcomes, usage and logs, also while they run. Never writes. Secrets are masked in every
- * way to read a log.
+ * Reads the attempts of a job: outcomes, usage and logs, also while they run. A log is in the files of this node, or in
+ * the store: then a copy of it is read. Secrets are masked in every way to read a log.
  */
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Job } from '../../core/job/job.ts';
 import type { Refused } from '../../core/ports/refusal.ts';
 import { refuse } from '../../core/ports/refusal.ts';
@@ -21,6 +23,7 @@ import { readAttemptRecord, recordPath } from './attempt-record.ts';
 import { viewAttempts } from './attempt-view.ts';
 import type { LogLine } from './log-lines.ts';
 import { lastLines } from './log-lines.ts';
+import { StoredLogCopies } from './stored-log-copies.ts';
 
 export type AttemptsResult = { readonly ok: true; readonly attempts: readonly AttemptView[] } | Refused;
 export type LogResult = { readonly ok: true; readonly log: AttemptLogReader } | Refused;
@@ -37,16 +40,18 @@ const POLL_INTERVAL_MS = 1_000;
 export class AttemptReader {
   readonly #home: Home;
   readonly #store: Store;
+  readonly #copies: StoredLogCopies;
 
   constructor(home: Home, store: Store) {
     this.#home = home;
     this.#store = store;
+    this.#copies = new StoredLogCopies(store, () => emptyFolder(join(home.root, 'log-copies')));
   }
 
   async list(id: string): Promise<AttemptsResult> {
     const job = await this.#find(id);
     if (job === null) return refuse('not-found', `job ${id}`);
-    return { ok: true, attempts: await viewAttempts(this.#home, job, await this.#store.jobs.history(id)) };
+    return { ok: true, attempts: await this.#views(job) };
   }
 
   /** `latest` is the attempt that runs, or the last one. */
@@ -55,10 +60,24 @@ export class AttemptReader {
     if (job === null) return refuse('not-found', `job ${id}`);
     const attempt = which === 'latest' ? job.attempt : which;
     if (attempt === 0 || attempt > job.attempt) return refuse('not-found', `attempt ${which} of job ${id}`);
-    const folder = attemptFolder(this.#home, id, attempt);
+    const folder = await this.#logFolder(id, attempt);
     const secrets = await secretsOfAttempt(folder);
     const isRunning = job.state === 'running' && job.attempt === attempt && !(await hasEnded(folder, secrets));
-    return { ok: true, log: new AttemptLogReader({ store: this.#store, id, attempt, folder, secrets, isRunning }) };
+    const refresh = () => this.#logFolder(id, attempt);
+    const subject = { store: this.#store, id, attempt, folder, secrets, isRunning, refresh };
+    return { ok: true, log: new AttemptLogReader(subject) };
+  }
+
+  async #views(job: Job): Promise<readonly AttemptView[]> {
+    const { jobs, logs } = this.#store;
+    return viewAttempts(this.#home, job, { history: await jobs.history(job.id), logs });
+  }
+
+  /** Returns the folder of this node's files, or else of a copy of the log in the store. */
+  async #logFolder(id: string, attempt: number): Promise<string> {
+    const own = attemptFolder(this.#home, id, attempt);
+    if (existsSync(filesOf(own).log) || this.isHere(id, attempt)) return own;
+    return (await this.#copies.refresh(id, attempt)) ?? own;
   }
 
   /** Returns whether this node ran the attempt, or has a copy of its files. */
@@ -100,6 +119,12 @@ export class AttemptReader {
   async #find(id: string): Promise<Job | null> {
     return (await this.#store.jobs.find([id]))[0] ?? null;
   }
+}
+
+/** Copies of an earlier process are deleted. */
+async function emptyFolder(folder: string): Promise<string> {
+  await rm(folder, { recursive: true, force: true });
+  return folder;
 }
 
 /**

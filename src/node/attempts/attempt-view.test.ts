@@ -6,7 +6,7 @@ import { viewAttempts } from './attempt-view.ts';
 const FAILURE = { group: 'exit-143', message: 'killed by SIGTERM', detail: null };
 
 it('shows the attempt of a cancelled job as cancelled, without the kind of its settlement', async () => {
-  const { jobs } = openMemoryStore();
+  const { jobs, logs } = openMemoryStore();
   await jobs.add([{ id: 'a', queue: 'mail', data: 'null' }]);
   const claimed = await jobs.claim({ worker: 'w', queues: ['mail'], limit: 1, requestId: '1' });
   await jobs.cancel([{ id: 'a' }]);
@@ -14,6 +14,6 @@ it('shows the attempt of a cancelled job as cancelled, without the kind of its s
   await jobs.settle([{ id: 'a', token, kind: 'fail', failure: FAILURE, delayMs: 0 }]);
   const [job] = await jobs.find(['a']);
   if (job === undefined || job === null) throw new Error('the job is missing');
-  const views = await viewAttempts(homeAt('/nowhere'), job, await jobs.history('a'));
+  const views = await viewAttempts(homeAt('/nowhere'), job, { history: await jobs.history('a'), logs });
   expect(views).toMatchObject([{ attempt: 1, outcome: 'cancelled', note: null }]);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { HistoryRow } from '../../core/job/history.ts';
 import { endRowOf, shownNote } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
+import type { LogPage, LogStore } from '../../core/ports/log-store.ts';
 import { loadUsage } from '../../runner/attempt/accounting.ts';
 import { filesOf } from '../../runner/attempt/attempt-files.ts';
 import { readLogIndex } from '../../runner/log/log-index.ts';
@@ -16,18 +17,22 @@ import { readAttemptRecord } from './attempt-record.ts';
 
 const MAX_ATTEMPTS = 100;
 
+/** What the store knows of the attempts of a job. */
+export interface StoredAttempts {
+  readonly history: readonly HistoryRow[];
+  readonly logs: LogStore;
+}
+
+const END = Number.MAX_SAFE_INTEGER;
+
 /** Returns the newest attempts, the newest last. */
-export async function viewAttempts(
-  home: Home,
-  job: Job,
-  history: readonly HistoryRow[],
-): Promise<readonly AttemptView[]> {
-  const numbers = new Set([...(await attemptsOnDisk(home, job.id)), ...history.map(({ attempt }) => attempt)]);
+export async function viewAttempts(home: Home, job: Job, stored: StoredAttempts): Promise<readonly AttemptView[]> {
+  const numbers = new Set([...(await attemptsOnDisk(home, job.id)), ...stored.history.map(({ attempt }) => attempt)]);
   const newest = [...numbers]
     .filter((number) => number > 0)
     .sort((a, b) => a - b)
     .slice(-MAX_ATTEMPTS);
-  return Promise.all(newest.map((attempt) => viewAttempt(home, job, { attempt, history })));
+  return Promise.all(newest.map((attempt) => viewAttempt(home, job, { attempt, ...stored })));
 }
 
 async function attemptsOnDisk(home: Home, id: string): Promise<readonly number[]> {
@@ -38,10 +43,11 @@ async function attemptsOnDisk(home: Home, id: string): Promise<readonly number[]
 async function viewAttempt(
   home: Home,
   job: Job,
-  { attempt, history }: { attempt: number; history: readonly HistoryRow[] },
+  { attempt, history, logs }: StoredAttempts & { attempt: number },
 ): Promise<AttemptView> {
   const folder = attemptFolder(home, job.id, attempt);
-  const [record, log] = await Promise.all([readAttemptRecord(folder), shapeOf(folder)]);
+  const [record, file] = await Promise.all([readAttemptRecord(folder), shapeOf(folder)]);
+  const page = file === null && record === null ? await logs.read({ id: job.id, attempt, from: END }) : null;
   return {
     attempt,
     isRunning: job.state === 'running' && job.attempt === attempt,
@@ -50,8 +56,8 @@ async function viewAttempt(
     end: record?.end ?? null,
     usage: record === null ? null : loadUsage(filesOf(folder).usage),
     phases: record?.phases ?? [],
-    log,
-    logGaps: record?.end?.logGaps ?? readLogIndex(filesOf(folder).logIndex).gaps,
+    log: file ?? (page === null ? null : shapeIn(page)),
+    logGaps: record?.end?.logGaps ?? page?.gaps ?? readLogIndex(filesOf(folder).logIndex).gaps,
   };
 }
 
@@ -82,3 +88,5 @@ async function shapeOf(folder: string): Promise<LogView | null> {
     file === null ? null : { size, generation, head, dropped },
   );
 }
+
+const shapeIn = ({ size, generation, head, dropped }: LogPage): LogView => ({ size, generation, head, dropped });

@@ -45,7 +45,8 @@ export async function* followLog(
   try {
     for (;;) {
       const ended = await poller.ended();
-      for await (const event of readFrom(subject, position, { isOver: ended !== null })) {
+      const folder = (await subject.refresh?.()) ?? subject.folder;
+      for await (const event of readFrom({ ...subject, folder }, position, { isOver: ended !== null })) {
         position = event.to;
         yield event;
         if (signal.aborted) return;

@@ -33,6 +33,16 @@ function options(from: Store, to: Store, more: Partial<MigrationOptions> = {}): 
 }
 
 describe('a store migration', () => {
+  it('copies the logs that the old store keeps', async () => {
+    const [from, to] = [await aStoreWith(2), openMemoryStore()];
+    const { jobs } = await from.jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: '1' });
+    const { id = '', lease } = jobs[0] ?? {};
+    await from.logs.append({ id, token: lease?.token ?? 0, offset: 0, text: 'grün\n' });
+    await from.jobs.settle([{ id, token: lease?.token ?? 0, kind: 'complete' }]);
+    await migrateStore(options(from, to));
+    expect(await to.logs.read({ id, attempt: 1, from: 0 })).toMatchObject({ text: 'grün\n', size: 6 });
+  });
+
   it('reports progress of both steps to the last row', async () => {
     const [from, to, reported] = [await aStoreWith(JOBS), openMemoryStore(), [] as MigrationProgress[]];
     await migrateStore(options(from, to, { onProgress: (progress) => reported.push(progress) }));

@@ -16,6 +16,7 @@ import { MIGRATION_PARTS } from '../../core/ports/migration.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { Compared, PartDigest, RowFilter } from './compare-stores.ts';
 import { compare, PAGE, rowsOf } from './compare-stores.ts';
+import { copyLogs } from './copy-logs.ts';
 import { runningJobs, waitForRunning, withRelatedJobs } from './left-behind.ts';
 import { planMigration } from './plan-migration.ts';
 
@@ -129,6 +130,7 @@ class Migration {
     await this.#copyAll(filling.done);
     const parts = await this.#compareAll();
     await this.#options.copyFiles();
+    await copyLogs(from, to, ({ id, state }) => state !== 'running' && !this.#left.has(id));
     return this.#end(closed, (await to.migration.standing()) as MigrationState, parts);
   }
 
@@ -141,6 +143,7 @@ class Migration {
     if (target.state === 'over') await this.#swap(to, filling, target);
     const ended = source.left.filter((id) => !still.has(id));
     await this.#writeJobs(new Set(ended));
+    await copyLogs(from, to, ({ id }) => ended.includes(id));
     await this.#options.copyFiles();
     await this.#swap(from, { ...source, left: source.left.filter((id) => still.has(id)) }, source);
     await this.#swap(to, { ...filling, state: 'over' }, filling);

@@ -18,6 +18,7 @@ import { meRoutes } from '../routes/me.ts';
 import { nodeRoutes } from '../routes/nodes.ts';
 import { overviewRoutes } from '../routes/overview.ts';
 import { storeRoutes } from '../routes/port/store.ts';
+import { storedLogRoutes } from '../routes/port/store-logs.ts';
 import { recordRoutes } from '../routes/port/store-records.ts';
 import { workRoutes } from '../routes/port/work.ts';
 import { queueRoutes } from '../routes/queues.ts';
@@ -46,6 +47,7 @@ const OWN: readonly Route[] = [
   ...workerRoutes,
   ...storeRoutes,
   ...recordRoutes,
+  ...storedLogRoutes,
   ...healthRoutes,
   ...meRoutes,
   ...loginRoutes,

@@ -3,6 +3,7 @@ import { object, text } from '../../core/input/check.ts';
 import { jobId, queueName } from '../../core/job/names.ts';
 import { searchJobs } from '../../core/job/search-jobs.ts';
 import { track, trackedJobs, untrack } from '../../core/job/tracked-jobs.ts';
+import type { QueueStorage, StoredSize } from '../../core/statistics/storage.ts';
 import {
   prunableView,
   statisticsView,
@@ -73,14 +74,14 @@ export const insightRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/storage',
     about:
-      "Returns the storage of each queue in counts and bytes: ended jobs by state, their results, and this node's logs and attachments (null before the first count).",
+      "Returns the storage of each queue in counts and bytes: ended jobs by state, their results, the logs in the store and on this node, and this node's attachments (null before the first count).",
     role: 'read',
     query: { queue: queueName },
     answer: storageView,
     handle: async ({ query, context }) => {
       const kept = await context.store.jobs.insight({ kind: 'storage', ...query });
       const files = (queue: string) => context.node?.keptFiles(queue) ?? { logs: null, attachments: null };
-      return json({ queues: kept.map((each) => ({ ...each, ...files(each.queue) })) });
+      return json({ queues: kept.map((each) => withFiles(each, files(each.queue))) });
     },
   }),
   route({
@@ -158,4 +159,16 @@ async function tracked(context: ServerContext): Promise<readonly unknown[]> {
   );
   const byId = new Map(views.map((view) => [view.id, view]));
   return entries.map(({ id, trackedAt }) => ({ id, trackedAt, job: byId.get(id) ?? null }));
+}
+
+interface Files {
+  readonly logs: StoredSize | null;
+  readonly attachments: StoredSize | null;
+}
+
+/** Logs are in the store, or in files of this node. Null: nothing is known of files, and the store has none. */
+function withFiles(stored: QueueStorage, { logs, attachments }: Files) {
+  if (logs === null) return { ...stored, logs: stored.logs.count > 0 ? stored.logs : null, attachments };
+  const sum = { count: stored.logs.count + logs.count, bytes: stored.logs.bytes + logs.bytes };
+  return { ...stored, logs: sum, attachments };
 }

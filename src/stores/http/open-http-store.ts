@@ -9,11 +9,12 @@ import { isReadOnly } from '../../core/operations/perform.ts';
 import { type CallCarrier, jobStoreOver } from '../../core/operations/port.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { CallOptions, ClaimRequest } from '../../core/ports/job-store.ts';
+import type { LogAppendResult, LogPage, LogStore } from '../../core/ports/log-store.ts';
 import { migrationOver } from '../../core/ports/migration.ts';
 import type { Records } from '../../core/ports/records.ts';
 import type { Store, StoreDescription } from '../../core/ports/store.ts';
 import type { RecordCallName } from '../../wire/record-checks.ts';
-import { callAddress, EVENTS_ADDRESS, recordAddress } from '../../wire/store-addresses.ts';
+import { callAddress, EVENTS_ADDRESS, logAddress, recordAddress } from '../../wire/store-addresses.ts';
 import { ClaimOrder } from './claim-order.ts';
 import { Events } from './events.ts';
 import { HttpClient } from './http-client.ts';
@@ -43,6 +44,7 @@ export async function openHttpStore(options: HttpStoreOptions): Promise<Store> {
   return {
     jobs,
     records: recordsOver(send),
+    logs: logsOver(send),
     migration: migrationOver(refuseMigration),
     isShared: settings.socketPath === null,
     describe: () => describeStore(options),
@@ -67,6 +69,16 @@ function recordsOver(send: (path: string, call: HttpCall) => Promise<unknown>): 
     list: (query, options) => carry('list', query, options),
     delete: (kind, key, { now, ...condition } = {}) =>
       carry('delete', { kind, key, ...condition }, now === undefined ? {} : { now }),
+  };
+}
+
+function logsOver(send: (path: string, call: HttpCall) => Promise<unknown>): LogStore {
+  return {
+    append: (argument, options) =>
+      send(logAddress('append'), { argument, now: options?.now, isRead: false }) as Promise<LogAppendResult>,
+    read: (argument, options) =>
+      send(logAddress('read'), { argument, now: options?.now, isRead: true }) as Promise<LogPage | null>,
+    restore: refuseMigration,
   };
 }
 

@@ -24,6 +24,7 @@ test('Unique keys whose period is over are deleted, others are not.', () => {
     settings: () => DEFAULT_SETTINGS,
     throttleMax: () => null,
     closed: () => null,
+    logs: () => ({ count: 0, bytes: 0 }),
     emit: () => undefined,
   });
   table.takeKey('over', 'a', 10);

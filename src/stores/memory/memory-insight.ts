@@ -4,7 +4,7 @@ import type { Job, JobState } from '../../core/job/job.ts';
 import type { TagCount } from '../../core/ports/insight.ts';
 import { tagOrder } from '../../core/ports/insight.ts';
 import type { CurrentFailureGroup } from '../../core/statistics/failure-trend.ts';
-import type { QueueStorage } from '../../core/statistics/storage.ts';
+import type { QueueStorage, StoredSize } from '../../core/statistics/storage.ts';
 import { resultBytes, storageOf, storedBytes } from '../../core/statistics/storage.ts';
 
 export function topTags(jobs: readonly Job[], limit: number): readonly TagCount[] {
@@ -14,7 +14,7 @@ export function topTags(jobs: readonly Job[], limit: number): readonly TagCount[
   return all.sort(tagOrder).slice(0, limit);
 }
 
-export function storageIn(queue: string, jobs: readonly Job[]): QueueStorage {
+export function storageIn(queue: string, jobs: readonly Job[], logs: StoredSize): QueueStorage {
   const own = jobs.filter((job) => job.queue === queue);
   const of = (state: JobState): readonly Job[] => own.filter((job) => job.state === state);
   const bytes = (state: JobState): number => of(state).reduce((sum, job) => sum + storedBytes(job), 0);
@@ -29,6 +29,7 @@ export function storageIn(queue: string, jobs: readonly Job[]): QueueStorage {
       results: results.length,
       resultBytes: results.reduce((sum, each) => sum + each, 0),
     },
+    logs,
   );
 }
 

@@ -38,6 +38,8 @@ export interface MemoryTableOptions {
   settings(queue: string): QueueSettings;
   throttleMax(name: string): number | null;
   closed(): string | null;
+  /** The size of the logs of a queue. */
+  logs(queue: string): StoredSize;
   emit(event: StoreEvent): void;
 }
 
@@ -61,12 +63,14 @@ export class MemoryTable implements Table {
   readonly closed: () => string | null;
   readonly #throttles = new MemoryThrottles();
   readonly emit: (event: StoreEvent) => void;
+  readonly #logs: (queue: string) => StoredSize;
 
   constructor(options: MemoryTableOptions) {
     this.settings = options.settings;
     this.throttleMax = options.throttleMax;
     this.closed = options.closed;
     this.emit = options.emit;
+    this.#logs = options.logs;
   }
 
   get(id: string): Job | undefined {
@@ -326,7 +330,7 @@ export class MemoryTable implements Table {
   }
 
   storage(queue: string): QueueStorage {
-    return storageIn(queue, [...this.#jobs.values()]);
+    return storageIn(queue, [...this.#jobs.values()], this.#logs(queue));
   }
 
   topTags(limit: number): readonly TagCount[] {

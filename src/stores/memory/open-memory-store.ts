@@ -16,10 +16,12 @@ import { jobStoreOver } from '../../core/operations/port.ts';
 import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { CallOptions, EventListener, JobStore, StoreEvent } from '../../core/ports/job-store.ts';
+import type { LogStore } from '../../core/ports/log-store.ts';
 import { closedReason, type MigrationPort, migrationOver } from '../../core/ports/migration.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
+import { MemoryLogs } from './memory-logs.ts';
 import { MemoryRecords } from './memory-records.ts';
 import { MemoryTable } from './memory-table.ts';
 import { MemoryMigrationRows } from './migration-maps.ts';
@@ -35,6 +37,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   return {
     jobs: store.jobs,
     records: store.records,
+    logs: store.logs,
     migration: store.migration,
     isShared: false,
     describe: () => null,
@@ -47,8 +50,10 @@ const FORGET_AFTER_MS = 86_400_000;
 class MemoryStore {
   readonly records: MemoryRecords;
   readonly jobs: JobStore;
+  readonly logs: LogStore;
   readonly migration: MigrationPort;
   readonly #table: MemoryTable;
+  readonly #logs: MemoryLogs;
   readonly #listeners = new Set<EventListener>();
   readonly #options: MemoryStoreOptions;
   #clock: ClockMemory = NEVER_SEEN;
@@ -65,8 +70,18 @@ class MemoryStore {
       settings: (queue) => this.#settings(queue),
       throttleMax: (name) => this.#throttleMax(name),
       closed: () => closedReason(migrationRows.standing()),
-      emit: (event) => this.#events.push(event),
+      logs: (queue) => this.#logs.held(queue),
+      emit: (event) => this.#emit(event),
     });
+    this.#logs = new MemoryLogs({ job: (id) => this.#table.get(id), settings: (queue) => this.#settings(queue) });
+    this.logs = {
+      append: async (append, call) => this.#logs.append(append, this.#recordsTime(call)),
+      read: async (query, call) => {
+        this.#recordsTime(call);
+        return this.#logs.read(query);
+      },
+      restore: async (log) => this.#logs.restore(log),
+    };
     const migrationRows = new MemoryMigrationRows(this.#table, this.records);
     this.migration = migrationOver(
       (name, argument) =>
@@ -102,6 +117,12 @@ class MemoryStore {
   #forget(now: number): void {
     this.records.forgetExpired(now - FORGET_AFTER_MS);
     this.#table.forgetKeys(now - FORGET_AFTER_MS);
+    if (this.#table.closed() === null) this.#logs.prune(now);
+  }
+
+  #emit(event: StoreEvent): void {
+    if (event.type === 'deleted') this.#logs.delete(event.id);
+    this.#events.push(event);
   }
 
   #recordsTime(options: CallOptions | undefined): number {

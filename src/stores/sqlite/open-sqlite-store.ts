@@ -3,7 +3,7 @@
  *
  * The engine has a thread of its own because an fsync takes milliseconds, which must not block the event loop.
  */
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ClockSource } from '../../core/lifecycle/clock.ts';
@@ -52,7 +52,7 @@ export async function openWithEngine(options: SqliteStoreOptions): Promise<{ sto
   }
   const client = new PortClient(port);
   void ended.then(() => client.lose(cause));
-  return { store: ownStore(client, ended), engine };
+  return { store: ownStore(client, dirname(resolve(options.path)), ended), engine };
 }
 
 /** Returns why the engine could not open the file, or undefined when it could. */

@@ -45,7 +45,14 @@ async function follow(
 ): Promise<number> {
   const { signal, release } = listenForStopOrClosedOutput();
   try {
-    const job = await followJob(target, { id, attempt, signal, print: printerFor(args) });
+    const write = printerFor(args);
+    let hasOutput = false;
+    const print = (bytes: Uint8Array): Promise<void> => {
+      hasOutput = true;
+      return write(bytes);
+    };
+    const job = await followJob(target, { id, attempt, signal, print });
+    if (job !== null && !hasOutput) sayNoOutput({ id, attempt: attempt ?? job.attempt });
     if (job !== null && job.state !== 'done')
       printNotice(`longhaul: job ${id} ended ${plainLine(job.label)}: ${plainLine(job.reason)}`);
     return 0;
@@ -54,10 +61,15 @@ async function follow(
   }
 }
 
+function sayNoOutput({ id, attempt }: LogRef): void {
+  printNotice(`longhaul: attempt ${attempt} of job ${id} has no output`);
+}
+
 async function printAll(args: Args, target: Target, log: LogRef): Promise<void> {
   const write = printerFor(args);
   for (let from = 0; !outputClosed.aborted; ) {
     const { bytes, to } = await target.files.readLog(log, { from, isRunning: false });
+    if (bytes.length === 0 && from === 0) sayNoOutput(log);
     if (bytes.length === 0) return;
     await write(bytes);
     from = to;

@@ -43,6 +43,7 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingDisplay['of']>> = {
   statsDays: ({ statsDays }) => String(statsDays),
   histogramDays: ({ histogramDays }) => String(histogramDays),
   retention: ({ retention }) => retentionText(retention),
+  storedLogs: ({ storedLogs }) => `${bytes(storedLogs.attempt)} an attempt, ${bytes(storedLogs.queue)} a queue`,
   script: ({ script }) => orNone(script),
   execPrefix: ({ execPrefix }) => execPrefix.join(' ') || 'none',
   handshake: ({ handshake }) => handshake,

@@ -57,6 +57,7 @@ const STORE_SETTINGS = [
   'rate',
   'hooks',
   'needs',
+  'storedLogs',
 ] as const;
 
 const LUA_SPANS = SPAN_NAMES.map((span) => {

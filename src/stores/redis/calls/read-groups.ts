@@ -67,9 +67,10 @@ export function readStorage(answer: ScriptAnswer): QueueStorage[] {
   return linesOf(answer, PART).map((line) => {
     const [queue = '', ...figures] = line.split(FIELD);
     const [done = 0, failed = 0, cancelled = 0, ...rest] = figures.map(Number);
-    const [doneBytes = 0, failedBytes = 0, cancelledBytes = 0, results = 0, resultBytes = 0] = rest;
+    const [doneBytes = 0, failedBytes = 0, cancelledBytes = 0, results = 0, resultBytes = 0, logs = 0, bytes = 0] =
+      rest;
     const sums = { done: doneBytes, failed: failedBytes, cancelled: cancelledBytes, results, resultBytes };
-    return storageOf(queue, { done, failed, cancelled }, sums);
+    return storageOf(queue, { done, failed, cancelled }, sums, { count: logs, bytes });
   });
 }
 

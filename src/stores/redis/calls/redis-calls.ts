@@ -21,6 +21,7 @@ import type {
   Settlement,
   SettleResult,
 } from '../../../core/ports/job-store.ts';
+import type { LogStore } from '../../../core/ports/log-store.ts';
 import type { MigrationPort } from '../../../core/ports/migration.ts';
 import { migrationOver } from '../../../core/ports/migration.ts';
 import type { Records } from '../../../core/ports/records.ts';
@@ -33,17 +34,23 @@ import { isNoScript } from '../client/problem.ts';
 import { Batcher } from './batcher.ts';
 import { settleAndClaim } from './claim.ts';
 import { JOB_OPERATIONS, MAX_ITEMS } from './job-operations.ts';
+import { LOG_OPERATIONS } from './log-operations.ts';
 import { MIGRATION_OPERATIONS } from './migration-operations.ts';
 import { RECORD_OPERATIONS } from './record-operations.ts';
 import { clockArgument, type Operation, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';
 import { loadScripts, type Script, type ScriptName } from './scripts.ts';
 
 /** Every call of the ports of a store. */
-type OperationName = CallName | `records.${keyof Records}` | `migration.${keyof MigrationPort}`;
+type OperationName =
+  | CallName
+  | `records.${keyof Records}`
+  | `logs.${keyof LogStore}`
+  | `migration.${keyof MigrationPort}`;
 
 const OPERATIONS: Readonly<Record<OperationName, Operation<never, unknown>>> = {
   ...JOB_OPERATIONS,
   ...RECORD_OPERATIONS,
+  ...LOG_OPERATIONS,
   ...MIGRATION_OPERATIONS,
 };
 
@@ -151,7 +158,10 @@ export function perform(
 }
 
 /** Returns the ports of a store over its calls. */
-export function portsOver(call: Call, subscribe: JobStore['subscribe']): Pick<Store, 'jobs' | 'records' | 'migration'> {
+export function portsOver(
+  call: Call,
+  subscribe: JobStore['subscribe'],
+): Pick<Store, 'jobs' | 'records' | 'logs' | 'migration'> {
   // The result of an operation is that of the port's call; the compiler sees only that it is one of them.
   const carry = call as <Answer>(name: OperationName, argument: unknown, options?: CallOptions) => Promise<Answer>;
   return {
@@ -161,6 +171,11 @@ export function portsOver(call: Call, subscribe: JobStore['subscribe']): Pick<St
       put: (record, options) => carry('records.put', record, options),
       list: (query, options) => carry('records.list', query, options),
       delete: (kind, key, options) => carry('records.delete', { kind, key, ifVersion: options?.ifVersion }, options),
+    },
+    logs: {
+      append: (append, options) => carry('logs.append', append, options),
+      read: (query, options) => carry('logs.read', query, options),
+      restore: (log) => carry('logs.restore', log),
     },
     migration: migrationOver((name, argument) => call(`migration.${name}`, argument)),
   };

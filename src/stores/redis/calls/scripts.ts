@@ -26,6 +26,8 @@ export const CHANGING_SCRIPTS = [
   'migration-state',
   'migration-write',
   'migration-clear',
+  'log-append',
+  'log-restore',
   'settle-claim',
 ] as const;
 
@@ -48,6 +50,7 @@ export const READ_SCRIPTS = [
   'records-get',
   'records-list',
   'migration-read',
+  'log-read',
 ] as const;
 
 /** The name of a Lua script. */

@@ -10,37 +10,42 @@ import type { JobStore } from '../../../core/ports/job-store.ts';
 import { migrationOver } from '../../../core/ports/migration.ts';
 import type { Records } from '../../../core/ports/records.ts';
 import type { Store, StoreDescription } from '../../../core/ports/store.ts';
+import { openFileLogs } from '../file-logs.ts';
 import { PortClient } from './port-client.ts';
 
 export interface PortStoreOptions {
   readonly port: MessagePort;
+  /** The directory of the database, where the logs are. */
+  readonly home: string;
 }
 
-export async function openStore({ port }: PortStoreOptions): Promise<Store> {
+export async function openStore({ port, home }: PortStoreOptions): Promise<Store> {
   const client = new PortClient(port);
-  return storeOver(client, async () => {
+  return storeOver(client, home, async () => {
     await client.drain();
     client.close();
   });
 }
 
 /** The store of the caller that opened the engine: closing it also ends the engine, and `ended` resolves then. */
-export function ownStore(client: PortClient, ended: Promise<unknown>): Store {
-  return storeOver(client, async () => {
+export function ownStore(client: PortClient, home: string, ended: Promise<unknown>): Store {
+  return storeOver(client, home, async () => {
     await client.drain();
     client.send({ kind: 'close' });
     await ended;
   });
 }
 
-function storeOver(client: PortClient, close: () => Promise<void>): Store {
+function storeOver(client: PortClient, home: string, close: () => Promise<void>): Store {
   let closing: Promise<void> | undefined;
+  const jobs = jobsOver(client);
   return {
-    jobs: jobsOver(client),
+    jobs,
     records: recordsOver(client),
+    logs: openFileLogs(home, jobs),
     migration: migrationOver((name, argument) => client.call(`migration.${name}`, argument, undefined)),
     isShared: false,
-    describe: () => describe(client),
+    describe: () => describe(client, home),
     close: () => (closing ??= close()),
   };
 }
@@ -61,8 +66,12 @@ function recordsOver(client: PortClient): Records {
   };
 }
 
-function describe(client: PortClient): StoreDescription {
+function describe(client: PortClient, home: string): StoreDescription {
   const { port1, port2 } = new MessageChannel();
   client.send({ kind: 'join', port: port1 }, [port1]);
-  return { module: new URL('./port-store.js', import.meta.url).href, options: { port: port2 }, transfer: [port2] };
+  return {
+    module: new URL('./port-store.js', import.meta.url).href,
+    options: { port: port2, home },
+    transfer: [port2],
+  };
 }

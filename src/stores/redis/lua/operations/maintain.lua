@@ -1,9 +1,9 @@
--- maintain: expires leases and drafts, prunes ended jobs, results and statistics beyond their retention, and removes leftovers.
+-- maintain: expires leases and drafts, prunes ended jobs, results, logs and statistics beyond their retention, and removes leftovers.
 -- ARGV: clock, limit. Returns how many leases and drafts expired, how many jobs and results were pruned, how many workers were
 -- deleted, and yes or no for more.
 -- uses: values, context, events, job-writes, lifecycle, operation, queue-settings, queues, record, record-changes
 -- uses: aggregate-log, aggregates, retention, storage, unit-of-work
--- on demand: lost-leases, removal, unique-keys
+-- on demand: log-removal, lost-leases, removal, unique-keys
 operation.begin()
 
 local limit = tonumber(args[2])
@@ -210,6 +210,7 @@ for _, queue in ipairs(names) do
   local taken = budget > 0 and pruneResults(queue) or 0
   results, budget = results + taken, budget - taken
 end
+for _, queue in ipairs(call('HKEYS', P .. 'log-bytes')) do require('log-removal').prune(queue, limit) end
 for _, queue in ipairs(names) do forgetStatistics(queue) end
 unitOfWork.flush()
 local forgotten = forgetWorkers()

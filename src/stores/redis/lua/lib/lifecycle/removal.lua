@@ -1,6 +1,6 @@
 -- removal: deletes a job (core/operations/operate.ts).
 -- uses: context, events, unit-of-work
--- on demand: dependencies, key-changes, parking, unique-keys, webhook-order
+-- on demand: dependencies, key-changes, log-removal, parking, unique-keys, webhook-order
 
 local keyChanges = require('key-changes')
 local uniqueKeys = require('unique-keys')
@@ -21,6 +21,7 @@ function removal.removeWithKey(job)
   for letter in (job.fields.apart or ''):gmatch('.') do
     unitOfWork.pending('longTexts')[letter .. job.id] = false
   end
+  require('log-removal').removeOf(job.id)
   local unique = uniqueKeys.uniqueOf(job)
   if unique then
     local address = uniqueKeys.keyAddress(unique, job.queue)
