@@ -13,6 +13,8 @@ export const CHANGING_SCRIPTS = [
   'claim',
   'heartbeat',
   'settle',
+  'keep-steps',
+  'notify',
   'cancel',
   'requeue',
   'move',
@@ -34,6 +36,7 @@ export const CHANGING_SCRIPTS = [
 export const READ_SCRIPTS = [
   'find',
   'history',
+  'steps',
   'list',
   'peek',
   'count',

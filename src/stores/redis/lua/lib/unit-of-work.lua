@@ -3,7 +3,7 @@
 -- Invariant: the first write of a flush logs what is under way (`open`), the last one clears it. A later call that finds the
 -- log repairs what is missing (repair.lua).
 -- uses: values, clock, context, events, indexes, job-writes, record, repair-log, storage
--- on demand: edges, key-changes
+-- on demand: edges, key-changes, step-writes
 
 local function changesOf(key)
   local list = context.indexes[key]
@@ -40,6 +40,7 @@ return {
     job.isTouched = true
     context.touched[#context.touched + 1] = job
     job.oldTags, job.oldSlots, job.oldLease = job.fields.tags, job.fields.slots, nil
+    job.oldSuspended = job.fields.suspended
     job.oldEqual = job.fields.equal and 'equals:' .. job.queue .. ':' .. job.fields.equal
     local place = job.place
     if place == 'f' then
@@ -117,6 +118,7 @@ return {
     if context.edges then require('edges').writeRemoved() end
     if forgotten then jobWrites.writeMany('HDEL', 'big', forgotten) end
     if context.deleted then jobWrites.writeDeletions(context.deleted) end
+    if context.steps then require('step-writes').write(context.steps) end
     unitOfWork.close(true)
     for i = 1, #touched do
       local job = touched[i]
@@ -131,6 +133,6 @@ return {
     context.touched, context.indexes, context.indexOrder = {}, {}, {}
     context.newJobs, context.longTexts, context.newQueues, context.claim, context.deleted = nil, nil, nil, nil, nil
     context.popped, context.leftovers, context.leftFifo, context.maybeEmpty = nil, nil, nil, nil
-    context.notedKeys, context.uniqueKeys, context.edges = nil, nil, nil
+    context.notedKeys, context.uniqueKeys, context.edges, context.steps = nil, nil, nil, nil
   end,
 }

@@ -1,7 +1,8 @@
 -- requeue: makes jobs wait again. Their budgets of retries start anew, the numbers of their attempts do not.
--- ARGV: clock, then for each: id, and optional \31 attempt, queue, delayMs, steal. Returns the state or a refusal for each.
+-- ARGV: clock, then for each: id, and optional \31 attempt, queue, delayMs, steal, fresh.
+-- Returns the state or a refusal for each.
 -- uses: values, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: dependencies, key-changes, lost-leases, parking, turns, unique-keys
+-- on demand: dependencies, key-changes, lost-leases, parking, step-writes, turns, unique-keys
 operation.begin()
 
 local function refusalOf(job, queue, isFree)
@@ -28,7 +29,9 @@ return operation.forEach(function(job, request)
   if state == 'waiting' then require('parking').unparkBehind(job) end
   local isRunning = state == 'running'
   local token, wasUnsuccessful = isRunning and record.leaseOf(job).token or nil, require('dependencies').isUnsuccessful(job)
-  if job.place == 'd' then recordChanges.setText(job, 'v', nil) end
+  local isFresh = job.place == 'd' or request.fresh
+  if isFresh then recordChanges.setText(job, 'v', nil) end
+  if isFresh and job.fields.steps then require('step-writes').clear(job) end
   lifecycle.restarted(job)
   indexes.changeQueue(job, queue)
   recordChanges.setDue(job, number(request.delayMs))
