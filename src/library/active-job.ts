@@ -1,8 +1,11 @@
 /** A running job as its handler receives it, with the calls that a handler makes. */
+import type { Duration } from '../core/input/duration.ts';
 import { toJsonText } from '../core/input/json.ts';
 import type { RunningJob } from '../core/job/job.ts';
 import type { ParentJob } from '../files/attachments/parents.ts';
 import type { Outcome } from './outcome.ts';
+import type { HandlerSteps } from './steps/handler-steps.ts';
+import type { ChildJob, ChildResult, StepOptions } from './steps/step-options.ts';
 
 /** A running job, as its handler receives it. */
 export interface ActiveJob<Data = unknown> {
@@ -36,6 +39,19 @@ export interface ActiveJob<Data = unknown> {
   log(line: string): void;
   /** Keeps a value for the next attempt, which finds it as `lastCheckpoint`. */
   checkpoint(value: unknown): void;
+  /**
+   * Runs a function once for the job: a later attempt gets the kept result, as JSON has it. A repeated name gets a number.
+   */
+  step<Result>(name: string, run: () => Promise<Result> | Result, options?: StepOptions): Promise<Result>;
+  /** Sleeps. More than 5 s suspend the attempt: it holds no slot, and resumes after the time, which is fixed now. */
+  sleep(time: Duration, options?: { name?: string }): Promise<void>;
+  /** Waits, suspended, for an event of `longhaul.notify`, and returns its data. Throws `StepTimeout` after the timeout. */
+  waitForEvent<Event = unknown>(name: string, options?: { timeout?: Duration }): Promise<Event>;
+  /** Adds jobs once, waits for them, suspended, and returns their results. */
+  children<Child = unknown>(
+    jobs: readonly ChildJob[],
+    options?: { name?: string },
+  ): Promise<readonly ChildResult<Child>[]>;
 }
 
 /** Runs a job. Returns its result, or one of advance, fail, retry, release, forward. A handler that throws has failed. */
@@ -51,6 +67,8 @@ export interface HandlerPort {
   progress(percent: number | null, text: string | null): void;
   log(line: string): void;
   checkpoint(text: string): void;
+  /** Created on first use. */
+  steps(): HandlerSteps;
 }
 
 export function activeJob<Data>(job: RunningJob, data: Data, port: HandlerPort): ActiveJob<Data> {
@@ -90,7 +108,10 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   }
 
   get parents(): ActiveJob['parents'] {
-    return () => this.#port.parents();
+    return async () => {
+      this.#port.steps().check();
+      return this.#port.parents();
+    };
   }
 
   get progress(): ActiveJob['progress'] {
@@ -100,6 +121,22 @@ class HandlerJob<Data> implements ActiveJob<Data> {
 
   get log(): ActiveJob['log'] {
     return (line) => this.#port.log(line);
+  }
+
+  get step(): ActiveJob['step'] {
+    return (name, run, options) => this.#port.steps().step(name, run, options);
+  }
+
+  get sleep(): ActiveJob['sleep'] {
+    return (time, options) => this.#port.steps().sleep(time, options);
+  }
+
+  get waitForEvent(): ActiveJob['waitForEvent'] {
+    return (name, options) => this.#port.steps().waitForEvent(name, options);
+  }
+
+  get children(): ActiveJob['children'] {
+    return (jobs, options) => this.#port.steps().children(jobs, options);
   }
 
   get checkpoint(): ActiveJob['checkpoint'] {

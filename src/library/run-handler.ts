@@ -12,6 +12,7 @@ import type { HandlerOutcome } from './outcome.ts';
 import { outcomeIn } from './outcome.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { validate } from './standard-schema.ts';
+import { HandlerSteps } from './steps/handler-steps.ts';
 
 export interface HandlerRun<Data, Result> {
   readonly handler: Handler<Data, Result>;
@@ -31,7 +32,12 @@ export async function runHandler<Data, Result>(
   try {
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
+    let steps: HandlerSteps | null = null;
     const port: HandlerPort = {
+      steps: () => {
+        steps ??= new HandlerSteps(run.store, job, () => context.signal);
+        return steps;
+      },
       signal: () => context.signal,
       parents: () => parentsOf(run.store, job),
       progress: (percent, text) => context.progress(percent, text),
@@ -42,9 +48,24 @@ export async function runHandler<Data, Result>(
         run.onLog(job, line);
       },
     };
-    return toRunOutcome(await run.handler(activeJob(job, data, port)));
+    return await outcomeOf(
+      () => run.handler(activeJob(job, data, port)),
+      () => steps,
+    );
   } finally {
     await log.close();
+  }
+}
+
+/** Returns the outcome of a handler. What it returns or throws after it was suspended is ignored. */
+async function outcomeOf(handle: () => unknown, steps: () => HandlerSteps | null): Promise<AttemptOutcome> {
+  try {
+    const value = await handle();
+    return (await steps()?.outcome()) ?? toRunOutcome(value);
+  } catch (error) {
+    const suspended = await steps()?.outcome();
+    if (suspended === null || suspended === undefined) throw error;
+    return suspended;
   }
 }
 
