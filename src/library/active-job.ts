@@ -128,18 +128,24 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   }
 
   get sleep(): ActiveJob['sleep'] {
-    return (time, options) => this.#port.steps().sleep(time, options);
+    return (time, options) => suspendable(this.#port.steps().sleep(time, options));
   }
 
   get waitForEvent(): ActiveJob['waitForEvent'] {
-    return (name, options) => this.#port.steps().waitForEvent(name, options);
+    return (name, options) => suspendable(this.#port.steps().waitForEvent(name, options));
   }
 
   get children(): ActiveJob['children'] {
-    return (jobs, options) => this.#port.steps().children(jobs, options);
+    return (jobs, options) => suspendable(this.#port.steps().children(jobs, options));
   }
 
   get checkpoint(): ActiveJob['checkpoint'] {
     return (value) => this.#port.checkpoint(toJsonText('checkpoint', value, { dates: 'text' }));
   }
+}
+
+/** Returns the promise of a wait. Its rejection raises no unhandled rejection: a suspended handler may not await it. */
+function suspendable<Value>(wait: Promise<Value>): Promise<Value> {
+  wait.catch(() => undefined);
+  return wait;
 }

@@ -145,6 +145,17 @@ export function stepsOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await job.finished()).toBe(1);
     });
 
+    test('A wait that the handler does not await suspends the job and raises no unhandled rejection.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<null, unknown>('q');
+      queue.work(async (job) => {
+        void job.sleep('1d');
+        await job.step('slow', () => new Promise((resolve) => setTimeout(resolve, 50)));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      });
+      await isSuspended(longhaul, (await queue.add(null)).id);
+    });
+
     test('An early event is kept, the first one counts, and the next wait gets the next one.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<null, unknown>('q');

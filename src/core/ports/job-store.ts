@@ -226,6 +226,7 @@ export interface Notify {
 export const NOTIFY_OUTCOMES = ['kept', 'woken', 'ignored'] as const;
 /** `kept`: for a later wait. `woken`: the job waited for it. `ignored`: an earlier event of this name is not read yet. */
 export type NotifyOutcome = (typeof NOTIFY_OUTCOMES)[number];
+/** What became of an event, and the state of its job; or a refusal. */
 export type NotifyResult = { readonly ok: true; readonly outcome: NotifyOutcome; readonly state: JobState } | Refused;
 
 export interface JobQuery {

@@ -27,12 +27,13 @@ local function decode(encoded)
   }
 end
 
--- Returns the number of the steps and their bytes. They are added up again if an aborted call wrote its sums and not its step.
-local function sumsOf(job)
+-- Returns the number of the steps and their bytes. They are added up if an aborted call may have written its sums and not its
+-- step: their number differs, or a step is written again.
+local function sumsOf(job, isAgain)
   local count, bytes = (job.fields.steps or '0 0'):match('^(%S+) (%S+)$')
   count, bytes = tonumber(count), tonumber(bytes)
   local isWritten, key = context.steps and context.steps[job.id], P .. 'steps:' .. job.id
-  if count == 0 or isWritten or call('HLEN', key) == count then return count, bytes end
+  if count == 0 or isWritten or (not isAgain and call('HLEN', key) == count) then return count, bytes end
   count, bytes = 0, 0
   for _, encoded in ipairs(call('HVALS', key)) do count, bytes = count + 1, bytes + decode(encoded).bytes end
   return count, bytes
@@ -55,7 +56,7 @@ end
 function steps.put(job, key, before, step)
   local name = key:match('^%a+:(.*)$')
   step.bytes = #name + (step.result and #step.result or 0) + (step.failureBytes or 0)
-  local count, bytes = sumsOf(job)
+  local count, bytes = sumsOf(job, before)
   count, bytes = count + (before and 0 or 1), bytes + step.bytes - (before and before.bytes or 0)
   if step.bytes > K.MAX_STEP_BYTES then return '!step-limit step ' .. name end
   if count > K.MAX_STEPS then return '!step-limit count ' .. name end
