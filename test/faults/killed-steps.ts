@@ -16,7 +16,9 @@ import { openRandom } from './seeded-random.ts';
 
 const JOBS = testSize({ small: 60, full: 500 });
 const KILLS_MS = testSize({ small: 1_500, full: 180_000 });
-const DRAIN_MS = 60_000;
+/** The longest run of a step, so long that there are steps to interrupt until the last kill. */
+const STEP_MS = testSize({ small: 20, full: 150 });
+const DRAIN_MS = testSize({ small: 60_000, full: 180_000 });
 export const KILLED_STEPS_MS = KILLS_MS + DRAIN_MS + 60_000;
 
 /** The lines of a ledger, and the steps that were done in the store when the first so many lines were written. */
@@ -36,7 +38,7 @@ export async function surviveKilledSteps(address: string, options: ConnectOption
   const jobs = await queue.addAll(Array<null>(JOBS).fill(null));
   // Half of the events come before the wait.
   for (const { id } of jobs.slice(JOBS / 2)) await longhaul.notify(id, 'go');
-  const plan = JSON.stringify({ address, connect: options, ledger });
+  const plan = JSON.stringify({ address, connect: options, ledger, stepMs: STEP_MS });
   const seen: Seen[] = [];
   let kills = 0;
   for (const endAt = monotonicMs() + KILLS_MS; monotonicMs() < endAt; kills += 1) {
