@@ -55,10 +55,12 @@ const quietFiles = [
   'test/processes/scripts-stop.test.ts',
   'test/processes/blobs-memory.test.ts',
   'test/processes/handler-log-rate.test.ts',
+  'test/processes/attach-memory.test.ts',
 ];
 
 /** Headline promises beside the whole of test/faults: nothing lost, nothing twice, no secret shown. They are never retried. */
 const promiseFiles = [
+  'test/processes/attach-kill.test.ts',
   'test/processes/blobs-kill.test.ts',
   'test/processes/blobs-race.test.ts',
   'test/processes/many-jobs.test.ts',

@@ -13,7 +13,7 @@ import { usageError } from './usage.mjs';
 
 const folder = join(root, 'bench');
 /** Benchmarks of Longhaul alone, without Redis. */
-const withoutPeers = new Set(['http', 'web', 'relay', 'handlers']);
+const withoutPeers = new Set(['http', 'web', 'relay']);
 /** Benchmarks with a Redis server, but without peers. */
 const withRedisAlone = new Set(['retention']);
 

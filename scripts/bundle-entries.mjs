@@ -13,6 +13,8 @@ const entries = [
   'stores/sqlite/engine/engine-thread',
   'worker/lease/lease-renewer-thread',
   'runner/process/runner-process',
+  'library/isolation/handler-process',
+  'library/isolation/handler-thread',
 ];
 /** The command line programs: one directory of shared chunks. */
 const programs = { folder: 'cli', names: ['main', 'rq-main'] };

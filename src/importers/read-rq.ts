@@ -1,8 +1,8 @@
 /**
  * Reads the directory of an RQ (version 1.18): queues, and messages with their files. Only reads.
  *
- *     queue/<name>/config.json          queue/<name>/{prep,que,run,err}/<msg_id>/
- *     config/<name>.down, .pause        queue/<name>/{done,relayed}/YYYYMMDD/HH/MM/<msg_id>/
+ *     queue/<name>/config.json, form.json   queue/<name>/{prep,que,run,err}/<msg_id>/
+ *     config/<name>.down, .pause            queue/<name>/{done,relayed}/YYYYMMDD/HH/MM/<msg_id>/
  *     <msg_id>/msg, status, pid, attach/<file>, job/stdio.log
  *
  * A deleted queue is a directory `<name>.deleted.<inode>`, and stays deleted.
@@ -18,6 +18,8 @@ export interface RqQueue {
   /** Its config.json, with the script as an absolute path. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly state: 'up' | 'paused' | 'down';
+  /** The path of its form.json, or null. */
+  readonly form: string | null;
 }
 
 export interface RqSource {
@@ -35,6 +37,8 @@ const REPLACED: Readonly<Record<string, string>> = {
 const OWN_QUEUES = ['relay', 'rq_router'];
 const FLAT_STATES = ['prep', 'que', 'run', 'err'] as const;
 const DATED_STATES = ['done', 'relayed'] as const;
+/** The rules of rq_router, in Ruby. */
+const RULES = 'config/rq_router_rules.rb';
 const DELETED = /\.deleted\.\d+$/;
 
 /** Throws `bad-input` if the directory is not one of RQ. */
@@ -55,14 +59,24 @@ export async function readRq(directory: string): Promise<RqSource> {
       continue;
     }
     if (typeof config === 'string') unmapped.push(`settings of queue ${name}: ${config}`);
-    else if (!OWN_QUEUES.includes(name))
-      queues.push({ name, config: withAbsoluteScript(root, config), state: await stateOf(root, name) });
+    else if (!OWN_QUEUES.includes(name)) queues.push(await queueIn(root, name, config));
     for await (const found of messagesIn(join(folder, name), name)) {
       if (typeof found === 'string') unmapped.push(found);
       else messages.push(found);
     }
   }
+  if (await exists(join(root, RULES))) unmapped.push(`${RULES}: RQ's rules are not read; write router.json instead`);
   return { queues, messages, unmapped };
+}
+
+async function queueIn(root: string, name: string, config: RqQueue['config']): Promise<RqQueue> {
+  const form = join(root, 'queue', name, 'form.json');
+  return {
+    name,
+    config: withAbsoluteScript(root, config),
+    state: await stateOf(root, name),
+    form: (await exists(form)) ? form : null,
+  };
 }
 
 /** Returns the pid of the manager that runs on this directory, or null. */
@@ -96,14 +110,17 @@ function withAbsoluteScript(root: string, config: Readonly<Record<string, unknow
 
 /** A queue that is down and paused is down. */
 async function stateOf(root: string, name: string): Promise<RqQueue['state']> {
-  const has = (suffix: string) =>
-    stat(join(root, 'config', `${name}.${suffix}`)).then(
-      () => true,
-      () => false,
-    );
+  const has = (suffix: string) => exists(join(root, 'config', `${name}.${suffix}`));
   if (await has('down')) return 'down';
   return (await has('pause')) ? 'paused' : 'up';
 }
+
+/** Returns whether a file or directory exists. */
+export const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 async function countOpen(folder: string): Promise<number> {
   const counts = await Promise.all(['que', 'run'].map(async (state) => (await entries(join(folder, state))).length));

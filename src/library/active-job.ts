@@ -2,10 +2,22 @@
 import type { Duration } from '../core/input/duration.ts';
 import { toJsonText } from '../core/input/json.ts';
 import type { RunningJob } from '../core/job/job.ts';
-import type { ParentJob } from '../files/attachments/parents.ts';
+import type { Attachment } from '../files/attachments/attachments.ts';
+import type { ParentJob as StoredParent } from '../files/attachments/parents.ts';
+import type { AttemptOutcome } from '../worker/attempt/run-outcome.ts';
+import type { FileContent } from './files/file-content.ts';
+import type { FileReader } from './files/file-place.ts';
+import { createJobFile, createJobFiles, type JobFile, type JobFiles } from './files/job-files.ts';
 import type { Outcome } from './outcome.ts';
-import type { HandlerSteps } from './steps/handler-steps.ts';
+import { HandlerSteps } from './steps/handler-steps.ts';
+import type { StepCalls } from './steps/step-calls.ts';
 import type { ChildJob, ChildResult, StepOptions } from './steps/step-options.ts';
+
+/** A job that another job waited for, with its files. */
+export interface ParentJob<Result = unknown> extends StoredParent<Result> {
+  /** Reads its files. A result over 256 KB is the file `result.json`. */
+  readonly files: JobFiles;
+}
 
 /** A running job, as its handler receives it. */
 export interface ActiveJob<Data = unknown> {
@@ -31,6 +43,13 @@ export interface ActiveJob<Data = unknown> {
   readonly lastCheckpoint: unknown;
   /** Aborts when the lease is lost, the job is cancelled or exceeds a limit, or this worker stops. */
   readonly signal: AbortSignal;
+  /** Its files: those that were added with it, and those that its attempts attached. */
+  readonly files: JobFiles;
+  /**
+   * Attaches a file, in place of one of the same name of an earlier attempt. It is visible once it is complete, and stays
+   * when the attempt fails. Rejects when the lease was lost.
+   */
+  attach(name: string, content: FileContent): Promise<JobFile>;
   /** Returns the jobs that it waited for: their states, results and files. */
   parents(): Promise<readonly ParentJob[]>;
   /** Reports progress: 0 to 100, or null when unknown, and a text. */
@@ -63,16 +82,30 @@ export type Handler<Data = unknown, Result = unknown> = (
 export interface HandlerPort {
   /** Created on first use: most short handlers never read it. */
   signal(): AbortSignal;
-  parents(): Promise<readonly ParentJob[]>;
+  /** Reads the files of this job and of its parents. */
+  readonly files: FileReader;
+  attach(name: string, content: FileContent): Promise<Attachment>;
+  parents(): Promise<readonly StoredParent[]>;
   progress(percent: number | null, text: string | null): void;
   log(line: string): void;
   checkpoint(text: string): void;
-  /** Created on first use. */
-  steps(): HandlerSteps;
+  /** Keeps and reads the steps of this job, and adds its children. */
+  readonly steps: StepCalls;
 }
 
-export function activeJob<Data>(job: RunningJob, data: Data, port: HandlerPort): ActiveJob<Data> {
+/** The fields of a job that its handler receives. */
+export type HandledJob = Pick<
+  RunningJob,
+  'id' | 'queue' | 'name' | 'tags' | 'priority' | 'attempt' | 'failures' | 'checkpoint' | 'steps'
+> & { readonly lease: Pick<RunningJob['lease'], 'token'> };
+
+export function activeJob<Data>(job: HandledJob, data: Data, port: HandlerPort): ActiveJob<Data> {
   return new HandlerJob(job, data, port);
+}
+
+/** Returns the outcome of an attempt that was suspended, when no step is in flight; null for any other. */
+export async function suspensionOf(job: ActiveJob): Promise<AttemptOutcome | null> {
+  return job instanceof HandlerJob ? HandlerJob.suspensionOf(job) : null;
 }
 
 /** A class with getters, for the reason in worker/attempt/attempt-context.ts. Its functions may be detached. */
@@ -88,8 +121,15 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   readonly token: number;
   readonly lastCheckpoint: unknown;
   readonly #port: HandlerPort;
+  readonly #stepsBefore: HandledJob['steps'];
+  /** Created on first use: most handlers have no steps. */
+  #steps: HandlerSteps | null = null;
 
-  constructor(job: RunningJob, data: Data, port: HandlerPort) {
+  static async suspensionOf(job: HandlerJob<unknown>): Promise<AttemptOutcome | null> {
+    return job.#steps === null ? null : job.#steps.outcome();
+  }
+
+  constructor(job: HandledJob, data: Data, port: HandlerPort) {
     this.id = job.id;
     this.queue = job.queue;
     this.name = job.name;
@@ -101,16 +141,29 @@ class HandlerJob<Data> implements ActiveJob<Data> {
     this.token = job.lease.token;
     this.lastCheckpoint = job.checkpoint === null ? undefined : JSON.parse(job.checkpoint);
     this.#port = port;
+    this.#stepsBefore = job.steps;
   }
 
   get signal(): AbortSignal {
     return this.#port.signal();
   }
 
+  get files(): JobFiles {
+    return createJobFiles(this.#port.files, this.id);
+  }
+
+  get attach(): ActiveJob['attach'] {
+    return async (name, content) => {
+      this.#steps?.check();
+      return createJobFile(this.#port.files, this.id, await this.#port.attach(name, content));
+    };
+  }
+
   get parents(): ActiveJob['parents'] {
     return async () => {
-      this.#port.steps().check();
-      return this.#port.parents();
+      this.#steps?.check();
+      const parents = await this.#port.parents();
+      return parents.map((parent) => ({ ...parent, files: createJobFiles(this.#port.files, parent.id) }));
     };
   }
 
@@ -124,23 +177,28 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   }
 
   get step(): ActiveJob['step'] {
-    return (name, run, options) => this.#port.steps().step(name, run, options);
+    return (name, run, options) => this.#durable().step(name, run, options);
   }
 
   get sleep(): ActiveJob['sleep'] {
-    return (time, options) => suspendable(this.#port.steps().sleep(time, options));
+    return (time, options) => suspendable(this.#durable().sleep(time, options));
   }
 
   get waitForEvent(): ActiveJob['waitForEvent'] {
-    return (name, options) => suspendable(this.#port.steps().waitForEvent(name, options));
+    return (name, options) => suspendable(this.#durable().waitForEvent(name, options));
   }
 
   get children(): ActiveJob['children'] {
-    return (jobs, options) => suspendable(this.#port.steps().children(jobs, options));
+    return (jobs, options) => suspendable(this.#durable().children(jobs, options));
   }
 
   get checkpoint(): ActiveJob['checkpoint'] {
     return (value) => this.#port.checkpoint(toJsonText('checkpoint', value, { dates: 'text' }));
+  }
+
+  #durable(): HandlerSteps {
+    this.#steps ??= new HandlerSteps(this.#port.steps, this.#stepsBefore !== null, () => this.#port.signal());
+    return this.#steps;
   }
 }
 

@@ -2,7 +2,8 @@
 import type { Failure, Job } from '../core/job/job.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { AddOutcome, AddResult } from '../core/ports/job-store.ts';
-import type { EndWaiter } from './end-waiter.ts';
+import type { Connection } from './connection.ts';
+import { readResult } from './files/large-result.ts';
 
 /** A job that was added. */
 export interface AddedJob<Result = unknown> {
@@ -12,23 +13,26 @@ export interface AddedJob<Result = unknown> {
   readonly queue: string;
   /** `exists`: a job had this id already. `duplicate`: another job holds the unique key, and this is that job. */
   readonly outcome: AddOutcome;
-  /** Resolves to the result when the job is done. Rejects with `job-ended-badly` when it failed, was cancelled or deleted. */
+  /** Resolves to the result when the job is done, also one that is kept as a file. Rejects with `job-ended-badly` when it failed, was cancelled or deleted. */
   finished(options?: { signal?: AbortSignal }): Promise<Result>;
 }
 
-export function addedJob<Result>(answer: AddResult, endWaiter: EndWaiter): AddedJob<Result> {
+/** The parts of a connection that a wait for a result uses. */
+type Waiting = Pick<Connection, 'endWaiter' | 'files'>;
+
+export function addedJob<Result>(answer: AddResult, waiting: Waiting): AddedJob<Result> {
   if (!answer.ok) throw new LonghaulError('refused', answer.refusal.message, { refusal: answer.refusal });
   const { id, queue, outcome } = answer;
-  return { id, queue, outcome, finished: (options = {}) => finished<Result>(endWaiter, id, options.signal) };
+  return { id, queue, outcome, finished: (options = {}) => finished<Result>(waiting, id, options.signal) };
 }
 
 export async function finished<Result>(
-  endWaiter: EndWaiter,
+  { endWaiter, files }: Waiting,
   id: string,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   const job = await endWaiter.wait(id, signal);
-  if (job.state === 'done') return JSON.parse(job.result ?? 'null') as Result;
+  if (job.state === 'done') return (await readResult(files, job)) as Result;
   const { message, failure } = badEnd(job);
   throw new LonghaulError('job-ended-badly', message, failure === null ? {} : { cause: failure });
 }

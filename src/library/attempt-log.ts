@@ -26,15 +26,26 @@ export interface AttemptLog {
 export type LogTarget = Pick<Connection, 'home' | 'store'>;
 export type LoggedJob = Pick<RunningJob, 'id' | 'attempt' | 'lease' | 'suspension'>;
 
-/** Opens the log of an attempt. Nothing is created before the first write: a job that logs nothing has no log. */
+/** Opens the log of an attempt. Nothing is created before the first write: most jobs log nothing. */
 export function openAttemptLog(
-  { home, store }: LogTarget,
+  target: LogTarget,
   job: LoggedJob,
   onTrouble: (error: unknown) => void = () => undefined,
 ): AttemptLog {
-  const openSink = () =>
-    home === null ? new StoreSink(store, job) : new FileSink(logFolder(home, job.id, job.attempt));
-  return new LogWriter(openSink, { onTrouble });
+  let writer: LogWriter | null = null;
+  return {
+    write(text) {
+      writer ??= new LogWriter(() => openSink(target, job), { onTrouble });
+      writer.write(text);
+    },
+    async close() {
+      await writer?.close();
+    },
+  };
+}
+
+function openSink({ home, store }: LogTarget, job: LoggedJob): LogSink {
+  return home === null ? new StoreSink(store, job) : new FileSink(logFolder(home, job.id, job.attempt));
 }
 
 class FileSink implements LogSink {

@@ -2,12 +2,20 @@
 import { checked, flag, object, oneOf, text } from '../core/input/check.ts';
 import type { Store } from '../core/ports/store.ts';
 import { createConnection } from './connection.ts';
+import { choosePlace } from './files/choose-place.ts';
+import { type FilePlace, noPlace } from './files/file-place.ts';
 import { Longhaul } from './longhaul.ts';
 import type { StoreOptions } from './store-address.ts';
 import { DEFAULT_ADDRESS, openStoreAt } from './store-address.ts';
 
 /** Options of `connect`. */
-export type ConnectOptions = StoreOptions;
+export interface ConnectOptions extends StoreOptions {
+  /**
+   * Redis: the address of a node that shares the store, for the files of jobs (`http://host:3333`, with its `token`). With
+   * `home`, new files stay in the data directory, and the node is asked for those of other machines.
+   */
+  readonly files?: string;
+}
 
 const pathText = text({ max: 4_096 });
 const shape = object({
@@ -17,6 +25,7 @@ const shape = object({
   create: flag,
   tls: object({ ca: pathText, cert: pathText, key: pathText, servername: text({ max: 255 }) }),
   home: text({ max: 4_096, pattern: /^[^\0]+$/, must: 'must be the path of a directory' }),
+  files: text({ max: 4_096, pattern: /^(https?:\/\/|unix:)./, must: 'must be http://host:port of a node' }),
   token: text({ max: 256, pattern: /^[\x21-\x7e]+$/, must: 'must be a token as `longhaul token` made it' }),
 });
 
@@ -29,13 +38,24 @@ const shape = object({
  */
 export async function connect(address: string = DEFAULT_ADDRESS, options: ConnectOptions = {}): Promise<Longhaul> {
   const checkedOptions = checked('connect options', options, shape);
-  const { store, home } = await openStoreAt(address, checkedOptions);
-  return openConnection(store, home).longhaul;
+  const { files: node, ...storeOptions } = checkedOptions;
+  const { store, home } = await openStoreAt(address, storeOptions);
+  try {
+    const files = choosePlace({ address, store, home, node, token: storeOptions.token });
+    return openConnection(store, home, files).longhaul;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
-/** Creates a connection over an open store, for the testing kit and the compat layers. */
-export function openConnection(store: Store, home: string | null): { longhaul: Longhaul; wakeAll: () => void } {
-  const connection = createConnection(store, home);
+/** Creates a connection over an open store, without files unless a place is given: for the testing kit and the compat layers. */
+export function openConnection(
+  store: Store,
+  home: string | null,
+  files: FilePlace = noPlace(store),
+): { longhaul: Longhaul; wakeAll: () => void } {
+  const connection = createConnection(store, home, files);
   const wakeAll = (): void => {
     for (const work of connection.works) work.wake();
     connection.schedules.wake();

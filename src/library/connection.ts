@@ -3,6 +3,7 @@ import type { Store } from '../core/ports/store.ts';
 import { idSource } from '../worker/loop/id-source.ts';
 import { SettingsCache } from '../worker/loop/settings-cache.ts';
 import { EndWaiter } from './end-waiter.ts';
+import type { FilePlace } from './files/file-place.ts';
 import { SharedScheduleRunner } from './shared-schedule-runner.ts';
 import type { Work } from './work.ts';
 
@@ -10,6 +11,8 @@ export interface Connection {
   readonly store: Store;
   /** The data directory, for logs and the journal; null for a store without one. */
   readonly home: string | null;
+  /** Where the files of jobs are. */
+  readonly files: FilePlace;
   readonly endWaiter: EndWaiter;
   readonly settings: SettingsCache;
   readonly schedules: SharedScheduleRunner;
@@ -18,10 +21,11 @@ export interface Connection {
   newId(): string;
 }
 
-export function createConnection(store: Store, home: string | null): Connection {
+export function createConnection(store: Store, home: string | null, files: FilePlace): Connection {
   return {
     store,
     home,
+    files,
     endWaiter: new EndWaiter(store),
     settings: new SettingsCache(store),
     schedules: new SharedScheduleRunner(store),

@@ -1,6 +1,5 @@
 /** The exports of `longhaul`. */
 
-export type { AddOptions } from '../core/input/add-options.ts';
 export type { Duration } from '../core/input/duration.ts';
 export type { HistoryRow } from '../core/job/history.ts';
 export type { Failure, JobState } from '../core/job/job.ts';
@@ -19,16 +18,18 @@ export type { SettingsInput } from '../core/settings/settings-input.ts';
 export type { SeriesPoint } from '../core/statistics/series.ts';
 export type { DayStatistics } from '../core/statistics/statistics.ts';
 export type { QueueStorage } from '../core/statistics/storage.ts';
-export type { ParentJob } from '../files/attachments/parents.ts';
 export type { JobView } from '../wire/job-view.ts';
 export type { ScheduleView } from '../wire/schedule-view.ts';
-export type { ActiveJob, Handler } from './active-job.ts';
+export type { ActiveJob, Handler, ParentJob } from './active-job.ts';
 export type { AddedJob } from './added-job.ts';
 export type { ConnectOptions } from './connect.ts';
 export { connect } from './connect.ts';
+export type { FileContent } from './files/file-content.ts';
+export type { DraftFiles, JobFile, JobFiles } from './files/job-files.ts';
+export { defineHandler } from './handler.ts';
 export type { Longhaul } from './longhaul.ts';
 export { advance, fail, forward, release, retry } from './outcome.ts';
-export type { Queue, QueueOptions } from './queue.ts';
+export type { AddOptions, Queue, QueueOptions } from './queue.ts';
 export type { LogsOptions } from './read-log.ts';
 export type { ScheduleResult, Schedules } from './schedules.ts';
 export type { StandardSchema } from './standard-schema.ts';

@@ -47,13 +47,6 @@ it('delivers lines and bytes in order, in few batches, and a line never continue
   expect(sink.isClosed).toBe(true);
 });
 
-it('opens nothing for a handler that logs nothing', async () => {
-  const log = new LogWriter(() => {
-    throw new Error('opened');
-  });
-  await log.close();
-});
-
 it('splits a line that is longer than a batch', async () => {
   const sink = new TrialSink();
   const log = new LogWriter(() => sink);

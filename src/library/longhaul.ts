@@ -45,6 +45,7 @@ import { viewOf } from '../wire/job-view.ts';
 import type { Handler } from './active-job.ts';
 import { finished } from './added-job.ts';
 import type { Connection } from './connection.ts';
+import { type DraftFiles, draftFiles } from './files/job-files.ts';
 import type { QueueOptions } from './queue.ts';
 import { Queue } from './queue.ts';
 import type { LogsOptions } from './read-log.ts';
@@ -91,7 +92,7 @@ export class Longhaul implements AsyncDisposable {
   /** Starts one worker for several queues: jobs of the first are claimed before jobs of the second. */
   work<Data = unknown, Result = unknown>(
     queues: readonly string[],
-    handler: Handler<Data, Result>,
+    handler: Handler<Data, Result> | URL,
     options: WorkOptions = {},
   ): Work {
     return startWork(this.#connection, { queues, handler, options, schema: null });
@@ -136,7 +137,12 @@ export class Longhaul implements AsyncDisposable {
 
   /** Resolves to the result of a job that was added elsewhere or earlier. */
   async finished<Result = unknown>(id: string, options: { signal?: AbortSignal } = {}): Promise<Result> {
-    return finished<Result>(this.#connection.endWaiter, id, options.signal);
+    return finished<Result>(this.#connection, id, options.signal);
+  }
+
+  /** Returns the files of a job. `attach` adds a file to a draft, before its `commit`. */
+  files(id: string): DraftFiles {
+    return draftFiles(this.#connection.files, id);
   }
 
   /** Lists jobs, the newest first, a page at a time. */
@@ -271,7 +277,7 @@ export class Longhaul implements AsyncDisposable {
 
   /** Commits a draft, so that it can be claimed. */
   async commit(id: string): Promise<TargetResult> {
-    return only(await this.store.jobs.commit([id]));
+    return (await this.#connection.files.unfinished(id)) ?? only(await this.store.jobs.commit([id]));
   }
 
   /** Deletes a job that does not run. */
@@ -311,10 +317,11 @@ export class Longhaul implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { works, endWaiter, settings, store } = this.#connection;
+    const { works, endWaiter, settings, files, store } = this.#connection;
     await Promise.all([...works].map((work) => work.stop()));
     endWaiter.close();
     settings.close();
+    await files.close();
     await store.close();
   }
 

@@ -9,7 +9,8 @@ import type { Duration } from '../core/input/duration.ts';
 import { jobId, queueName } from '../core/job/names.ts';
 import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
 
-const OUTCOME = Symbol('longhaul.outcome');
+/** Registered: the module of an isolated handler may load its own copy of this file. */
+const OUTCOME: unique symbol = Symbol.for('longhaul.outcome');
 
 export type HandlerOutcome =
   | {

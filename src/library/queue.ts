@@ -1,5 +1,5 @@
 /** One queue of a connection. The rules are in the core, not here. */
-import type { AddOptions } from '../core/input/add-options.ts';
+import type { AddOptions as StoredOptions } from '../core/input/add-options.ts';
 import { toNewJob } from '../core/input/add-options.ts';
 import { toJsonText } from '../core/input/json.ts';
 import { sameJson } from '../core/input/same-json.ts';
@@ -21,6 +21,7 @@ import type { Handler } from './active-job.ts';
 import type { AddedJob } from './added-job.ts';
 import { addedJob } from './added-job.ts';
 import type { Connection } from './connection.ts';
+import { addWithFiles, type NewFiles } from './files/add-with-files.ts';
 import { Schedules } from './schedules.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { validate } from './standard-schema.ts';
@@ -34,6 +35,15 @@ export interface QueueOptions<Data, Output = Data> {
    * is stored as given; the handler gets the output of the schema.
    */
   readonly schema?: StandardSchema<Data, Output>;
+}
+
+/** Options of a job that is added. Each overrides the setting of its queue. */
+export interface AddOptions extends StoredOptions {
+  /**
+   * Files for the job, by name: `{ 'film.mp4': '/path/film.mp4' }`. The content is a path, bytes or a stream. The job can
+   * start once all are complete; if one cannot be stored, the job is not added.
+   */
+  attach?: NewFiles;
 }
 
 /** A query for a page of the jobs of this queue. */
@@ -58,10 +68,12 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
   /** Adds a job. */
   async add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
     if (this.#schema !== null) await this.#check(data);
-    const job = this.#toNewJob(data, options);
+    const { attach, ...rest } = options ?? {};
+    const job = this.#toNewJob(data, rest);
+    if (attach !== undefined) return addedJob(await addWithFiles(this.#connection, job, attach), this.#connection);
     const [answer] = await this.#connection.store.jobs.add([job]);
     if (answer === undefined) throw new Error('the store left an added job unanswered');
-    return addedJob(answer, this.#connection.endWaiter);
+    return addedJob(answer, this.#connection);
   }
 
   /** Adds many jobs at once, with options for all of them or computed for each. */
@@ -70,16 +82,24 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     options?: Omit<AddOptions, 'id'> | ((data: Data, index: number) => AddOptions),
   ): Promise<readonly AddedJob<Result>[]> {
     const optionsOf = typeof options === 'function' ? options : () => options;
+    const all = items.map((data, index) => ({ data, options: optionsOf(data, index) }));
+    if (all.some((each) => each.options?.attach !== undefined)) return this.#addEach(all);
     const jobs: NewJob[] = [];
-    for (const [index, data] of items.entries()) {
+    for (const { data, options: given } of all) {
       if (this.#schema !== null) await this.#check(data);
-      jobs.push(this.#toNewJob(data, optionsOf(data, index)));
+      jobs.push(this.#toNewJob(data, given));
     }
     const answers = [];
     for (let from = 0; from < jobs.length; from += MAX_ADD) {
       answers.push(...(await this.#connection.store.jobs.add(jobs.slice(from, from + MAX_ADD))));
     }
-    return answers.map((answer) => addedJob<Result>(answer, this.#connection.endWaiter));
+    return answers.map((answer) => addedJob<Result>(answer, this.#connection));
+  }
+
+  async #addEach(all: readonly { readonly data: Data; readonly options: AddOptions | undefined }[]) {
+    const added: AddedJob<Result>[] = [];
+    for (const { data, options } of all) added.push(await this.add(data, options));
+    return added;
   }
 
   /** Adds a job and waits for its result. */
@@ -95,8 +115,11 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     return new Schedules(this.#connection).set(name, { ...input, data, queue: this.name });
   }
 
-  /** Starts a worker for this queue in this process, until its `stop()` or the `close()` of the connection. */
-  work(handler: Handler<Output, Result>, options: WorkOptions = {}): Work {
+  /**
+   * Starts a worker for this queue in this process, until its `stop()` or the `close()` of the connection. A handler in a
+   * module of its own (`new URL('./encode.js', import.meta.url)`) runs isolated, in processes or threads.
+   */
+  work(handler: Handler<Output, Result> | URL, options: WorkOptions = {}): Work {
     return startWork(this.#connection, { queues: [checkQueueName(this.name)], handler, options, schema: this.#schema });
   }
 
@@ -206,7 +229,7 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     if (this.#schema !== null) await validate(`data for queue ${this.name}`, this.#schema, data);
   }
 
-  #toNewJob(data: Data, options: AddOptions | undefined): NewJob {
+  #toNewJob(data: Data, options: StoredOptions | undefined): NewJob {
     const job = { queue: this.name, data: toJsonText('data', data), newId: this.#connection.newId };
     return toNewJob(job, options);
   }

@@ -1,26 +1,32 @@
-/** Runs a handler: parses and checks the data, calls the handler, and converts what it returns to an attempt outcome. */
-import { toJsonText } from '../core/input/json.ts';
-import { groupOfMessage } from '../core/job/failure.ts';
+/** Runs a handler in this process: parses and checks the data, calls the handler, and returns its outcome. */
 import type { RunningJob } from '../core/job/job.ts';
 import type { Store } from '../core/ports/store.ts';
 import { parentsOf } from '../files/attachments/parents.ts';
 import type { AttemptContext, AttemptOutcome } from '../worker/attempt/run-outcome.ts';
 import type { Handler, HandlerPort } from './active-job.ts';
 import { activeJob } from './active-job.ts';
+import type { AttemptLog } from './attempt-log.ts';
 import { openAttemptLog } from './attempt-log.ts';
-import type { HandlerOutcome } from './outcome.ts';
-import { outcomeIn } from './outcome.ts';
+import { callHandler } from './call-handler.ts';
+import { attachOutput } from './files/attach-output.ts';
+import type { FilePlace } from './files/file-place.ts';
+import { withSmallResult } from './files/large-result.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { validate } from './standard-schema.ts';
-import { HandlerSteps } from './steps/handler-steps.ts';
+import { stepCalls } from './steps/step-calls.ts';
 
-export interface HandlerRun<Data, Result> {
-  readonly handler: Handler<Data, Result>;
+/** What handlers of a worker share, whether they are isolated or not. */
+export interface HandlerHost<Data> {
   readonly schema: StandardSchema<unknown, Data> | null;
   readonly home: string | null;
   readonly store: Store;
+  readonly files: FilePlace;
   onLog(job: RunningJob, line: string): void;
   onTrouble(what: string, error: unknown): void;
+}
+
+export interface HandlerRun<Data, Result> extends HandlerHost<Data> {
+  readonly handler: Handler<Data, Result>;
 }
 
 export async function runHandler<Data, Result>(
@@ -28,71 +34,45 @@ export async function runHandler<Data, Result>(
   job: RunningJob,
   context: AttemptContext,
 ): Promise<AttemptOutcome> {
-  const log = openAttemptLog(run, job, (error) => run.onTrouble(`the log of job ${job.id}`, error));
+  const log = openHandlerLog(run, job);
   try {
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
-    let steps: HandlerSteps | null = null;
-    const port: HandlerPort = {
-      steps: () => {
-        steps ??= new HandlerSteps(run.store, job, () => context.signal);
-        return steps;
-      },
-      signal: () => context.signal,
-      parents: () => parentsOf(run.store, job),
-      progress: (percent, text) => context.progress(percent, text),
-      checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
-      log: (line: string) => {
-        context.alive();
-        log.write(line);
-        run.onLog(job, line);
-      },
-    };
-    return await outcomeOf(
-      () => run.handler(activeJob(job, data, port)),
-      () => steps,
-    );
+    const port = handlerPort(run, job, { context, log });
+    return await withSmallResult(await callHandler(run.handler, activeJob(job, data, port)), port.attach);
   } finally {
     await log.close();
   }
 }
 
-/** Returns the outcome of a handler. What it returns or throws after it was suspended is ignored. */
-async function outcomeOf(handle: () => unknown, steps: () => HandlerSteps | null): Promise<AttemptOutcome> {
-  try {
-    const value = await handle();
-    return (await steps()?.outcome()) ?? toRunOutcome(value);
-  } catch (error) {
-    const suspended = await steps()?.outcome();
-    if (suspended === null || suspended === undefined) throw error;
-    return suspended;
-  }
+export function openHandlerLog(run: HandlerHost<unknown>, job: RunningJob): AttemptLog {
+  return openAttemptLog(run, job, (error) => run.onTrouble(`the log of job ${job.id}`, error));
 }
 
-function toRunOutcome(value: unknown): AttemptOutcome {
-  const outcome = outcomeIn(value);
-  if (outcome !== null) return toAttemptOutcome(outcome);
-  return { kind: 'complete', result: toJsonText('result', value, { dates: 'text' }) };
+/** The parts of an attempt that the calls of its handler use. */
+export interface AttemptParts {
+  readonly context: AttemptContext;
+  readonly log: AttemptLog;
 }
 
-function toAttemptOutcome(outcome: HandlerOutcome): AttemptOutcome {
-  switch (outcome.kind) {
-    case 'complete':
-      return { kind: 'complete', ...(outcome.next !== null && { next: outcome.next }) };
-    case 'fail': {
-      const failure = {
-        group: outcome.group ?? groupOfMessage(outcome.message),
-        message: outcome.message,
-        detail: null,
-      };
-      return { kind: 'fail', failure, final: outcome.isFinal };
-    }
-    case 'retry': {
-      const failure = { group: 'retry', message: outcome.reason, detail: null };
-      return { kind: 'retry', failure, delayMs: outcome.delayMs };
-    }
-    case 'release':
-    case 'forward':
-      return outcome;
-  }
+/** Returns what the calls of a handler do, in the worker. */
+export function handlerPort(
+  { store, files, onLog }: Pick<HandlerHost<unknown>, 'store' | 'files' | 'onLog'>,
+  job: RunningJob,
+  { context, log }: AttemptParts,
+): HandlerPort {
+  return {
+    signal: () => context.signal,
+    files,
+    attach: (name, content) => attachOutput(files, { job, context, name, content }),
+    parents: () => parentsOf(store, job, (id) => files.list(id)),
+    steps: stepCalls(store, job),
+    progress: (percent, text) => context.progress(percent, text),
+    checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
+    log: (line: string) => {
+      context.alive();
+      log.write(line);
+      onLog(job, line);
+    },
+  };
 }

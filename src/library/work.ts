@@ -1,4 +1,4 @@
-/** Starts workers in this process, whose runner is the user's handler. */
+/** Starts workers in this process, whose runner is the user's handler: a function, or a module that is isolated. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Check } from '../core/input/check.ts';
@@ -17,11 +17,15 @@ import type { WorkerEvent } from '../worker/loop/worker-event.ts';
 import { storeIdentity } from '../worker/outcome/store-identity.ts';
 import type { Handler } from './active-job.ts';
 import type { Connection } from './connection.ts';
-import { runHandler } from './run-handler.ts';
+import { startFileSweeps } from './files/file-sweeps.ts';
+import type { IsolateOptions } from './isolation/isolation-plan.ts';
+import { isolateShape } from './isolation/isolation-plan.ts';
 import type { StandardSchema } from './standard-schema.ts';
+import type { WorkRunner } from './work-runner.ts';
+import { createRunner } from './work-runner.ts';
 
 /** Options of `work`. */
-export interface WorkOptions {
+export interface WorkOptions extends IsolateOptions {
   /** How many jobs run at once. Default 1. */
   concurrency?: number;
   /** The length of a lease. Default: the queue's. */
@@ -71,7 +75,8 @@ export interface Work extends AsyncDisposable {
 
 export interface WorkPlan<Data, Result> {
   readonly queues: readonly string[];
-  readonly handler: Handler<Data, Result>;
+  /** A function, or the URL of a module whose default export is one. */
+  readonly handler: Handler<Data, Result> | URL;
   readonly options: WorkOptions;
   readonly schema: StandardSchema<unknown, Data> | null;
 }
@@ -89,10 +94,13 @@ const shape = object({
   journal: text({ max: 4_096 }),
   offers: units,
   onEvent: (value) => value as (event: WorkEvent) => void,
+  ...isolateShape,
 });
 
 const handler: Check<unknown> = (value, report, path) =>
-  typeof value === 'function' ? value : report(path, `must be a function, not ${show(value)}`);
+  typeof value === 'function' || value instanceof URL
+    ? value
+    : report(path, `must be a function or the URL of a module, not ${show(value)}`);
 const queues: Check<unknown> = (value, report, path) => {
   const names = listOf(queueName, MAX_QUEUES)(value, report, path);
   return names?.length === 0 ? report(path, 'must have at least one queue') : names;
@@ -106,14 +114,27 @@ const argumentsOfWork: Check<unknown> = (plan, report) => {
 
 export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): Work {
   checked('work', plan, argumentsOfWork);
-  const worker = createWorker(workerOptions(connection, plan));
+  const runner = createRunner(connection, plan, checked('work options', plan.options, shape));
+  const worker = createWorker(workerOptions(connection, plan, runner));
   const maintenance = startMaintenance(connection.store, (error) =>
     plan.options.onEvent?.({ type: 'trouble', what: 'maintenance', error }),
+  );
+  const sweeps = startFileSweeps(connection.files, (error) =>
+    plan.options.onEvent?.({ type: 'trouble', what: 'the sweep of files', error }),
   );
   const leaveSchedules = connection.schedules.join((what, error) =>
     plan.options.onEvent?.({ type: 'trouble', what, error }),
   );
-  const ready = worker.start();
+  let isStopped = false;
+  // Nothing is claimed before the handler can run.
+  const startWhenOpen = async (open: () => Promise<void>): Promise<void> => {
+    await open().catch(async (error: unknown) => {
+      await work.stop();
+      throw error;
+    });
+    if (!isStopped) await worker.start();
+  };
+  const ready = runner.open === null ? worker.start() : startWhenOpen(runner.open);
   const work: Work = {
     get id() {
       return worker.id;
@@ -124,8 +145,12 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
     resume: () => worker.resume(),
     wake: () => worker.wake(),
     async stop(options) {
+      isStopped = true;
       maintenance.stop();
-      await Promise.all([leaveSchedules(), worker.stop(options)]);
+      const stopped = worker.stop(options);
+      if (options?.force === true) runner.kill();
+      await Promise.all([leaveSchedules(), sweeps.stop(), stopped]);
+      await runner.close();
       connection.works.delete(work);
     },
     [Symbol.asyncDispose]: () => work.stop(),
@@ -134,24 +159,21 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
   return work;
 }
 
-function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): WorkerOptions {
+function workerOptions<Data, Result>(
+  connection: Connection,
+  plan: WorkPlan<Data, Result>,
+  { run, enforcesStop, settingsFor }: WorkRunner,
+): WorkerOptions {
   const given = checked('work options', plan.options, shape);
   const { lease, maxBlock, maxAbandoned, onUnreachable, onEvent, offers } = given;
   const { store, home, settings, newId } = connection;
-  const run = {
-    handler: plan.handler,
-    schema: plan.schema,
-    home,
-    store,
-    onLog: (job: RunningJob, line: string) => onEvent?.({ type: 'log', job, line }),
-    onTrouble: (what: string, error: unknown) => onEvent?.({ type: 'trouble', what, error }),
-  };
   return {
     store,
     queues: plan.queues,
     concurrency: given.concurrency ?? 1,
-    run: (job, context) => runHandler(run, job, context),
-    settingsFor: (queue) => settings.at(queue),
+    run,
+    enforcesStop,
+    settingsFor,
     prepare: () => settings.follow(plan.queues),
     waitsForStore: true,
     host: hostname(),

@@ -59,7 +59,7 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   link.open();
 
   const start = async (request: StartRequest, given: WatchOptions): Promise<StartAnswer> => {
-    const cgroup = cgroups?.make() ?? null;
+    const cgroup = cgroups?.make(given.maxMemoryBytes ?? null) ?? null;
     const answer = refusalFor(request) ?? (await link.start(toShimInput(request, { ...host, cgroup })));
     if (answer.kind === 'spawned') {
       const attempt = watcher.watch(request.folder, { isAdopted: false, cgroup, options: given });

@@ -7,6 +7,7 @@
  */
 
 import { openConnection } from '../library/connect.ts';
+import { temporaryPlace } from '../library/files/choose-place.ts';
 import type { Longhaul } from '../library/index.ts';
 import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -26,7 +27,8 @@ export interface TestConnection {
 /** Opens a connection over a new memory store. `startAt` is the first time of its clock, in epoch milliseconds. */
 export function connectForTests(options: { startAt?: number } = {}): TestConnection {
   const clock = createVirtualClock(options.startAt);
-  const { longhaul, wakeAll } = openConnection(openMemoryStore({ now: clock.now }), null);
+  const store = openMemoryStore({ now: clock.now });
+  const { longhaul, wakeAll } = openConnection(store, null, temporaryPlace(store));
   clock.onAdvance(wakeAll);
   return { longhaul, clock };
 }

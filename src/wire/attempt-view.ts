@@ -39,7 +39,7 @@ export interface AttemptEndView {
   /** Null when the shim was lost before it could record an exit status. */
   readonly exit: number | null;
   readonly signal: string | null;
-  readonly oom: 'no' | 'likely' | 'unknown';
+  readonly oom: 'no' | 'limit' | 'likely' | 'unknown';
   readonly cpuSeconds: number;
   readonly peakRssBytes: number;
   readonly peakProcesses: number;
@@ -90,7 +90,7 @@ export interface LogView {
   readonly dropped: number;
 }
 
-/** A period in which the disk was full: output after `offset` may be missing in the log. */
+/** A period in which output was lost, such as on a full disk: output after `offset` may be missing in the log. */
 export interface LogGapView {
   readonly from: number;
   readonly to: number;

@@ -156,7 +156,7 @@ export const workerFields = {
 };
 
 /** A successful result with these fields, or a refusal. */
-export function orRefused(success: Check<unknown>): Check<unknown> {
+function orRefused(success: Check<unknown>): Check<unknown> {
   const refused = fields({ ok: isFalse, refusal });
   return described({ anyOf: [success.schema ?? {}, refused.schema ?? {}] }, (value: unknown, report, path) =>
     (value as { ok?: unknown } | null)?.ok === true ? success(value, report, path) : refused(value, report, path),
@@ -258,4 +258,21 @@ export const RECORD_ANSWERS = {
   put: orRefused(fields({ ok: isTrue, version: whole })),
   list: listOf(storedRecord, MAX_ITEMS),
   delete: orRefused(fields({ ok: isTrue })),
+};
+
+const MAX_GAPS = 100;
+export const LOG_ANSWERS = {
+  append: orRefused(fields({ ok: isTrue, end: whole })),
+  read: orNull(
+    fields({
+      text: anyText,
+      from: whole,
+      to: whole,
+      size: whole,
+      generation: whole,
+      head: whole,
+      dropped: whole,
+      gaps: listOf(fields({ from: ms, to: ms, offset: whole }), MAX_GAPS),
+    }),
+  ),
 };

@@ -86,6 +86,7 @@ const settings = fields({
   limits: fields({
     cpuMs: orNull(ms),
     memoryBytes: orNull(whole),
+    addressSpaceBytes: orNull(whole),
     processes: orNull(whole),
     fileBytes: orNull(whole),
     logBytes: orNull(whole),

@@ -1,48 +1,38 @@
 /** RQ's command line and its unix sockets, each command named after it, against a real node. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { waitFor } from '../../src/testing/index.ts';
+import type { CommandResult } from './rq-command-line.ts';
+import { rqProgram, rqSession, runRqProgram } from './rq-command-line.ts';
 import { RqNode } from './rq-node.ts';
 
 const rqNode = new RqNode();
-const program = join(import.meta.dirname, '../../dist/cli/rq-main.js');
-const run = promisify(execFile);
 let base = '';
+const rq = rqSession(rqNode.home);
 beforeAll(async () => {
   base = await rqNode.serve();
-  // As people link it.
-  symlinkSync(program, join(rqNode.folder, 'rq'));
 });
 
-interface Said {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+const idIn = ({ stdout }: CommandResult): string => /^ok (\S+)\n$/.exec(stdout)?.[1] ?? expect.fail(stdout);
+/** Waits over HTTP, which needs no process. */
+async function untilState(id: string, state: string): Promise<void> {
+  const read = async () => ((await (await fetch(`${id}/state.json`)).json()) as readonly unknown[])[0];
+  await waitFor(`${id} ${state}`, async () => (await read()) === state, { deadlineMs: 25_000 });
 }
-
-async function rq(...words: string[]): Promise<Said> {
-  const options = { env: { ...process.env, LONGHAUL_HOME: rqNode.home } };
-  return run(process.execPath, [join(rqNode.folder, 'rq'), ...words], options).then(
-    (said) => ({ code: 0, ...said }),
-    (error: Said) => ({ code: error.code, stdout: error.stdout, stderr: error.stderr }),
-  );
-}
-const idIn = ({ stdout }: Said): string => /^ok (\S+)\n$/.exec(stdout)?.[1] ?? expect.fail(stdout);
-const untilState = (id: string, state: string) =>
-  waitFor(`${id} ${state}`, async () => (await rq('state', '--msg_id', id)).stdout === `ok ${state}\n`, {
-    deadlineMs: 25_000,
-  });
 
 test('rq sendmesg, state, statusmesg, statuscountmesg: sent, done, and said so', async () => {
-  const sent = await rq('sendmesg', '--dest', 'work', '--src=me', '--param1=a b', '--max_count', '3');
-  const id = idIn(sent);
+  // As a program of its own that is linked as `rq`.
+  const link = join(rqNode.folder, 'rq');
+  symlinkSync(rqProgram, link);
+  const words = ['sendmesg', '--dest', 'work', '--src=me', '--param1=a b', '--max_count', '3'];
+  const id = idIn(await runRqProgram(link, rqNode.home, words));
+  expect(await runRqProgram(link, rqNode.home, ['sing'])).toMatchObject({ code: 1 });
   expect(id).toMatch(/^http:\/\/localhost:\d+\/q\/work\//);
   await untilState(id, 'done');
+  expect((await rq('state', '--msg_id', id)).stdout).toBe('ok done\n');
   expect((await rq('statusmesg', '--msg_id', id)).stdout).toBe('ok done - all of it\n');
   expect((await rq('statuscountmesg', '--msg_id', id)).stdout).toBe('ok 0\n');
 });
@@ -78,7 +68,7 @@ test('rq prepmesg, attachmesg, attachstatusmesg, commitmesg, clone: a message wi
   expect((await rq('attachstatusmesg', '--msg_id', copy)).stdout).toMatch(/^ok 1\n/);
 });
 
-test('rq single_que: answers who waits already', async () => {
+test('rq single_que: returns the message that already waits', async () => {
   const due = String(Math.floor(Date.now() / 1_000) + 3_600);
   const one = idIn(await rq('single_que', '--dest', 'work', '--due', due));
   expect(idIn(await rq('single_que', '--dest', 'work', '--due', due))).toBe(one);

@@ -4,6 +4,7 @@
  */
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { waitFor } from '../../src/testing/index.ts';
 
 export interface RqHost {
   readonly base: string;
@@ -13,7 +14,7 @@ export interface RqHost {
   readonly file: string;
 }
 
-/** Status and JSON body; the body of another status is a page for people and not compared. */
+/** Status and JSON body, or the path of a redirect of a form; other bodies are pages for people and not compared. */
 export type Answer = readonly [status: number, body?: unknown];
 export type Conversation = Readonly<Record<string, Answer>>;
 
@@ -45,6 +46,19 @@ class Client {
     body.set('x_format', 'json');
     body.set('filedata', new Blob([content]), name);
     return this.#say(title, `${path}/attach/new`, { method: 'POST', body });
+  }
+
+  /** Sends a form of a page, without `x_format`. The answer is where it leads. */
+  async page(title: string, path: string, body: URLSearchParams | FormData): Promise<void> {
+    const reply = await fetch(new URL(path, this.#host.base), { method: 'POST', body, redirect: 'manual' });
+    await reply.text();
+    const target = new URL(reply.headers.get('location') ?? '', this.#host.base).pathname;
+    this.answers[title] = [reply.status, comparable(target)];
+  }
+
+  async until(path: string, state: string): Promise<void> {
+    const read = async () => (await (await fetch(new URL(`${path}/state.json`, this.#host.base))).json()) as unknown[];
+    await waitFor(`${path} ${state}`, async () => (await read())[0] === state, { deadlineMs: 30_000 });
   }
 
   get(title: string, path: string): Promise<string> {
@@ -126,7 +140,27 @@ export async function talkOverHttp(host: RqHost): Promise<Conversation> {
   await client.get('a message that does not exist', `${UNKNOWN}.json`);
   const other = await client.message('prep of another message', { dest: 'work', _method: 'prep' });
   await client.act('delete of a message in prep', other, 'delete');
+  await talkByForms(client);
   return client.answers;
+}
+
+async function talkByForms(client: Client): Promise<void> {
+  const method = (word: string) => new URLSearchParams({ _method: word });
+  const path = await client.message('prep for a form', { dest: 'work', _method: 'prep' });
+  const file = new FormData();
+  file.set('filedata', new Blob(['abc']), 'abc');
+  await client.page('attach by a form', `${path}/attach/new`, file);
+  await client.page('delete of a file by a form', `${path}/attach/abc`, method('delete'));
+  await client.page('commit by a form', path, method('commit'));
+  await client.page('commit of a committed message by a form', path, method('commit'));
+  await client.until(path, 'done');
+  await client.page('clone by a form', `${path}/clone`, new URLSearchParams());
+  const due = Math.floor(Date.now() / 1_000) + 3_600;
+  const later = await client.message('a message for later', { dest: 'work', due });
+  await client.page('run_now by a form', `${later}/run_now`, new URLSearchParams());
+  const last = await client.message('prep for another form', { dest: 'work', _method: 'prep' });
+  await client.page('destroy of a message that does not run by a form', last, method('destroy'));
+  await client.page('delete by a form', last, method('delete'));
 }
 
 /** Every request over a socket has an answer. */

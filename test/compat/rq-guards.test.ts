@@ -1,4 +1,4 @@
-/** Every address of RQ's door stands behind the same guard as the rest of the API. Made from its table of routes. */
+/** Every URL of RQ's compat layer has the same guard as the rest of the API. Derived from its table of routes. */
 import { expect, test } from 'vitest';
 import { rqRoutes } from '../../src/compat/rq/rq-routes.ts';
 import { exampleParam } from '../../src/server/http/example.ts';
@@ -41,7 +41,7 @@ async function others(
   }
 }
 
-test('rq guards: every address refuses who is unknown, another site and another host', async () => {
+test('rq guards: every URL refuses an unknown caller, another site and another host', async () => {
   // Those that only lead to the page.
   const open = routes.filter(({ role }) => role === 'open').map(({ name }) => name);
   expect(open).toEqual(['rq.new_queue.page', 'rq.tailviewlog', 'rq.tailview']);

@@ -163,7 +163,7 @@ test('rq new_message prep, attach/new, commit: two phases, the MD5 as the receip
     status: 404,
     json: ['fail', 'missing filedata'],
   });
-  expect((await post(path, { _method: 'commit' })).json).toEqual(['ok', 'msg commited']);
+  expect((await post(path, { _method: 'commit', x_format: 'json' })).json).toEqual(['ok', 'msg commited']);
   await until(path, 'done');
   const late = new FormData();
   late.set('filedata', new Blob(['x']), 'late.txt');
@@ -179,13 +179,13 @@ test('rq POST attach/:file delete: only while it is prepared', async () => {
   const form = new FormData();
   form.set('filedata', new Blob(['x']), 'x.txt');
   await ask(`${path}/attach/new`, { method: 'POST', body: form });
-  const remove = async () => (await post(`${path}/attach/x.txt`, { _method: 'delete' })).json;
+  const remove = async () => (await post(`${path}/attach/x.txt`, { _method: 'delete', x_format: 'json' })).json;
   expect(await remove()).toEqual(['ok', 'Attachment deleted successfully']);
   expect(await remove()).toEqual([false, 'No attach directory for msg']);
-  expect((await post(path, { _method: 'delete' })).json).toEqual(['ok', 'msg deleted']);
+  expect((await post(path, { _method: 'delete', x_format: 'json' })).json).toEqual(['ok', 'msg deleted']);
 });
 
-test('rq new_message single_que: whoever waits already is answered instead', async () => {
+test('rq new_message single_que: returns the id of a message that already waits', async () => {
   await pause('pause');
   const one = await send({ param1: '1', _method: 'single_que' });
   expect(await send({ param1: '2', _method: 'single_que' })).toBe(one);
@@ -199,7 +199,7 @@ test('rq POST message delete: what is done is gone, and not only said to be', as
   await until(path, 'done');
   expect((await post(path, { _method: 'delete', x_format: 'json' })).json).toEqual(['ok', 'msg deleted']);
   expect((await ask(`${path}.json`)).status).toBe(404);
-  expect((await post(path, { _method: 'delete' })).json).toEqual(['fail', 'msg not found']);
+  expect((await post(path, { _method: 'delete', x_format: 'json' })).json).toEqual(['fail', 'msg not found']);
   expect((await post(await send({}), { _method: 'shout' })).status).toBe(400);
 });
 
@@ -213,7 +213,7 @@ test('rq POST message destroy: a running script ends with its children', async (
       deadlineMs: 20_000,
     },
   );
-  expect((await post(path, { _method: 'destroy' })).json).toEqual(['ok', 'msg destroyed']);
+  expect((await post(path, { _method: 'destroy', x_format: 'json' })).json).toEqual(['ok', 'msg destroyed']);
   await until(path, 'err');
 });
 
@@ -231,7 +231,10 @@ test('rq POST message run_now: due before the others', async () => {
   await until(later, 'done');
   await until(other, 'done');
   const waits = await send({ due });
-  expect((await post(waits, { _method: 'run_now' })).json).toEqual(['ok', 'msg sent to front of run queue']);
+  expect((await post(waits, { _method: 'run_now', x_format: 'json' })).json).toEqual([
+    'ok',
+    'msg sent to front of run queue',
+  ]);
   await until(waits, 'done');
 });
 
@@ -241,7 +244,7 @@ test('rq POST message clone: of what has ended, with its attachments', async () 
   form.set('filedata', new Blob(['kept']), 'kept.txt');
   await ask(`${path}/attach/new`, { method: 'POST', body: form });
   expect((await post(`${path}/clone`, {})).json).toEqual(['fail', 'cannot clone message in prep state']);
-  await post(path, { _method: 'commit' });
+  await post(path, { _method: 'commit', x_format: 'json' });
   await until(path, 'done');
   const [word, id] = (await post(`${path}/clone`, { x_format: 'json' })).json as [string, string];
   expect(word).toBe('ok');

@@ -1,4 +1,4 @@
-/** A node with one queue, `work`, for the tests of RQ's door. Nothing of it is left when the test file is over. */
+/** A node with one queue, `work`, for the tests of RQ's compat layer. Removes everything after the test file. */
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -193,7 +193,8 @@ export async function talkOverCommandLine({ base, home }: RqHost, rq: CommandLin
   await run('commitmesg', 'commitmesg', '--msg_id', id);
   await run('commitmesg again', 'commitmesg', '--msg_id', id);
   await run('attachmesg after the commit', 'attachmesg', '--msg_id', id, '--pathname', 'note.txt');
-  await eventually(async () => (await rq('state', '--msg_id', id)).stdout === 'ok done\n');
+  await eventually(async () => (await (await fetch(`${id}/state.json`)).text()).includes('done'));
+  await run('state of a done message', 'state', '--msg_id', id);
   await run('statusmesg', 'statusmesg', '--msg_id', id);
   await run('statuscountmesg', 'statuscountmesg', '--msg_id', id);
   const single = await run('prepmesg of one file', 'prepmesg', '--dest', 'talk');

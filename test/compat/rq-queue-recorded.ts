@@ -110,6 +110,7 @@ export const COMMAND_LINE: Answers = {
   commitmesg: [0, 'ok msg commited\n'],
   'commitmesg again': [1, 'fail cannot find message\n'],
   'attachmesg after the commit': [1, 'fail cannot find message for Message: <address> attachment\n'],
+  'state of a done message': [0, 'ok done\n'],
   statusmesg: [0, 'ok done - all of it\n'],
   statuscountmesg: [0, 'ok 0\n'],
   'prepmesg of one file': [0, 'ok <address>\n'],

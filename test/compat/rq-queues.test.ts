@@ -1,15 +1,15 @@
 /** RQ's forms, marker files and command line answer as RQ itself answered when it was recorded (rq-queue-recorded.ts). */
-import { execFile } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { waitFor } from '../../src/testing/index.ts';
+import { rqSession } from './rq-command-line.ts';
 import { RqNode } from './rq-node.ts';
 import { talkAboutForm, talkAboutQueues, talkAboutStates, talkOverCommandLine } from './rq-queue-conversation.ts';
 import { COMMAND_LINE, FORM, QUEUES, STATES } from './rq-queue-recorded.ts';
 
 const rq = new RqNode();
-const program = join(import.meta.dirname, '../../dist/cli/rq-main.js');
+const commandLine = rqSession(rq.home);
 let base = '';
 beforeAll(async () => {
   mkdirSync(join(rq.home, 'code'), { mode: 0o755 });
@@ -17,15 +17,6 @@ beforeAll(async () => {
   base = await rq.serve();
 });
 const host = () => ({ base, home: rq.home, file: '' });
-
-function commandLine(...words: string[]): Promise<{ code: number; stdout: string }> {
-  const options = { cwd: rq.home, env: { ...process.env, LONGHAUL_HOME: rq.home } };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...words], options, (error, stdout) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout }),
-    );
-  });
-}
 
 test('rq queues as recorded: forms, names, files and pages', async () => {
   expect(await talkAboutQueues(host())).toEqual(QUEUES);

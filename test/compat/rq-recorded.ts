@@ -62,6 +62,17 @@ export const OVER_HTTP: Conversation = {
   'a message that does not exist': [404],
   'prep of another message': [200, ['ok', '<address>']],
   'delete of a message in prep': [200, ['ok', 'msg deleted']],
+  'prep for a form': [200, ['ok', '<address>']],
+  'attach by a form': [303, '<address>'],
+  'delete of a file by a form': [303, '<address>'],
+  'commit by a form': [303, '<address>'],
+  'commit of a committed message by a form': [303, '<address>'],
+  'clone by a form': [303, '/q/work'],
+  'a message for later': [200, ['ok', '<address>']],
+  'run_now by a form': [303, '<address>'],
+  'prep for another form': [200, ['ok', '<address>']],
+  'destroy of a message that does not run by a form': [303, '<address>'],
+  'delete by a form': [303, '/q/work'],
 };
 
 export const OVER_SOCKET: Conversation = {

@@ -1,6 +1,6 @@
 /**
- * The tables of the compat layers, their tests and their code agree: docs/compatibility.md and operations.md name each
- * operation of an original with its test, and promises.md each promise of its document.
+ * The tables of the compat layers, their tests and their code agree: operations.md names each operation of an original
+ * with its test, and promises.md each promise of its document.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,9 +19,7 @@ const cellsIn = (text: string): readonly (readonly string[])[] =>
     .split('\n')
     .filter((line) => line.startsWith('| ') && !/^\| (what|promise|system) /.test(line))
     .map((line) => line.slice(2, -2).split(/ (?<!\\)\| /));
-const rows = [...cellsIn(read('../../docs/compatibility.md')), ...cellsIn(read('operations.md'))]
-  .filter((cells) => cells.length === 2)
-  .map(([what = '', shown = '']) => ({ what, shown }));
+const rows = cellsIn(read('operations.md')).map(([what = '', shown = '']) => ({ what, shown }));
 const promises = cellsIn(read('promises.md')).map(([what = '', document = '', words = '', shown = '']) => ({
   what,
   document,

@@ -191,7 +191,7 @@ overStores('Worqr', (open) => {
     expect(await a.getTasks('Q1')).toEqual(['T2', again.task]);
   });
 
-  test('worqr keepWorkerAlive: a worker that came too late lets go and starts anew', async () => {
+  test('worqr keepWorkerAlive: a lost worker drops its tasks and registers again', async () => {
     const worqr = await worker('Q1', { workerId: 'W1' });
     const troubles: unknown[] = [];
     worqr.on('error', (error) => troubles.push(error));
@@ -199,7 +199,7 @@ overStores('Worqr', (open) => {
     const { id } = await start(worqr, 'Q1');
     await (await open()).failWorker('W1');
     await worqr.keepWorkerAlive();
-    expect(troubles).toEqual([expect.objectContaining({ message: expect.stringContaining('starts anew') })]);
+    expect(troubles).toEqual([expect.objectContaining({ message: expect.stringContaining('has registered again') })]);
     await expect(worqr.finishProcess(id)).rejects.toThrow("is not one of this worker's");
     expect(await worqr.getWorkers()).toEqual(['W1']);
     expect((await start(worqr, 'Q1')).task).toBe('T0');

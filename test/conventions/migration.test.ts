@@ -41,6 +41,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   'none: running jobs finish where they are': ['running', 'slots'],
   'none: a worker registers with the store it has open': ['workers'],
   'none: where results begin is found out anew by the next maintenance': ['results'],
+  'logs: copied by node/migration/copy-logs.ts': ['log', 'logs', 'logged'],
   'none: channels': ['events', 'work'],
 };
 

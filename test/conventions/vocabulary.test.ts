@@ -1,6 +1,6 @@
 /**
  * Enforces the vocabulary of ARCHITECTURE.md: words that are rejected in prose, in identifiers and in file names. A failure
- * lists every place. Exceptions are below, each with its reason.
+ * lists every place. There are no exceptions: compat layers quote the strings of an original, and these have none of them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,6 @@ import type { Finding } from './vocabulary-rules.ts';
 import { findFileName, findIdentifiers, findWord, INDEFINITE_PRONOUNS, REJECTED_IN_PROSE } from './vocabulary-rules.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-
-/** Files that are not checked, by the start of their path. */
-const EXCEPTIONS: readonly { readonly path: string; readonly reason: string }[] = [
-  { path: 'src/compat/', reason: 'a compat layer uses the words of the system that it replaces' },
-];
 
 /** Indefinite pronouns allowed in src and web. */
 const MAX_PRONOUNS = 10;
@@ -30,7 +25,7 @@ function readTexts(): readonly SourceFile[] {
   const isText = (path: string) =>
     path.includes('/') ? /\.(?:tsx?|lua|sql|sh|css|html|mjs|md|json)$/.test(path) : path.endsWith('.md');
   return paths
-    .filter((path) => isText(path) && !EXCEPTIONS.some((each) => path.startsWith(each.path)))
+    .filter(isText)
     .sort()
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }

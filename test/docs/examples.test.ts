@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, '../..');
 const pages = [
   'README.md',
   'docs/library.md',
+  'docs/isolation.md',
   'docs/scheduling.md',
   'docs/migrating-from-worqr.md',
   'docs/migrating-from-blueque.md',
@@ -63,6 +64,11 @@ test('The example of dependencies prints what its comments say.', async () => {
   expect(stdout).toBe('waits for 3 of 3 jobs\n60\n');
 });
 
+test('The example of files prints what its comments say.', async () => {
+  const { stdout } = await run(process.execPath, [await compile('files')], { cwd: folder, timeout: 60_000 });
+  expect(stdout).toBe("3\n[ 'friends', 'romans', 'countrymen' ]\n");
+});
+
 test('The hello world has at most six lines, compiles, greets, and ends.', async () => {
   expect(example('hello').trim().split('\n').length).toBeLessThanOrEqual(6);
   const { stdout } = await run(process.execPath, [await compile('hello')], { cwd: folder, timeout: 60_000 });
@@ -99,6 +105,12 @@ test('Types are inferred: a wrong data field and a wrong use of the result do no
 test('The long job of the README prints what its comment says.', async () => {
   const { stdout } = await run(process.execPath, [await compile('long-job')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('{ frames: 48 }\n');
+});
+
+test('The example of isolated handlers prints what its comments say.', async () => {
+  await compile('isolated-encode');
+  const { stdout } = await run(process.execPath, [await compile('isolation')], { cwd: folder, timeout: 60_000 });
+  expect(stdout).toBe("log: encodes Metropolis\n{ film: 'Metropolis', frames: 48 }\n");
 });
 
 test('The testing example advances the clock by three days.', async () => {

@@ -5,7 +5,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { waitFor } from '../../src/testing/index.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
 import { ask, describeWithRedis, findPort, type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -80,10 +80,11 @@ async function openShell() {
 
 describeWithRedis('The migration guide', () => {
   let server: RedisServer;
-  beforeEach(async () => {
+  beforeAll(async () => {
     server = await startRedis();
   });
-  afterEach(() => server.stop());
+  afterEach(() => ask(server.port, 'FLUSHALL'));
+  afterAll(() => server.stop());
   const own = () => ({
     'redis://localhost:6379': server.url,
     "host: 'localhost', port: 6379": `host: '127.0.0.1', port: ${server.port}`,
@@ -217,7 +218,9 @@ describe('The migration guide', () => {
     await shell.run(copy);
     expect(shell.output).toContain(`"scriptDirs": ["${join(rq, 'code')}"]`);
     await shell.run(serve);
-    await shell.run(`until longhaul show ${id(1)} --home ~/longhaul | grep -q 'one is done'; do sleep 0.3; done`);
+    await shell.run(
+      `until curl -s localhost:${port}/q/films/${id(1)}.json | grep -q 'one is done'; do sleep 0.1; done`,
+    );
     await shell.run(check);
     expect(shell.output).toContain('/q/films.txt\n');
     expect(shell.output.slice(shell.output.lastIndexOf('status: UP'))).toMatch(/done: 1\nerr: 1/);

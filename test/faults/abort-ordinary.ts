@@ -1,4 +1,6 @@
 /** Calls of the fast path for ordinary jobs that are not plain: priorities, tags, delays that are due, retries, progress. */
+import { THROTTLE_RECORD } from '../../src/core/limits/throttle.ts';
+import type { Settlement } from '../../src/core/ports/job-store.ts';
 import { settleArguments } from '../../src/stores/redis/calls/requests.ts';
 import { complete, fail, retry, type Workbench } from '../contract/workbench.ts';
 import type { Scenario } from './abort-scenarios.ts';
@@ -26,12 +28,34 @@ async function running(bench: Workbench): Promise<void> {
   await bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 3, requestId: 'first' });
 }
 
+const unique = (until: 'started' | 'ended' | 'period') =>
+  ({ key: until, scope: 'queue', until, periodMs: 60_000 }) as const;
+const LIMITED_JOBS = [
+  { id: 'throttled', policy: { throttles: ['t', 'u'] } },
+  { id: 'started', unique: unique('started'), policy: { throttles: ['t'] } },
+  { id: 'ended', unique: unique('ended'), priority: 3 },
+  { id: 'period', unique: unique('period') },
+  { id: 'needs', policy: { needs: 'cpu=2' } },
+];
+
+/** Jobs with limits that the fast path keeps: there is room for all of them. */
+async function limited(bench: Workbench): Promise<void> {
+  for (const key of ['t', 'u']) await bench.records.put({ kind: THROTTLE_RECORD, key, value: '{"max":9}' });
+  await bench.add({ id: 'known' });
+  await bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'before' });
+  await bench.add(...LIMITED_JOBS);
+}
+
+/** In the order of their claim, and so of their tokens. */
+const CLAIMED = ['throttled', 'started', 'period', 'needs', 'ended'];
+const claimAll = { worker: 'w', queues: ['q'], limit: 20, requestId: 'all', offers: { whole: 'cpu=4', free: 'cpu=4' } };
+
 const claim = { worker: 'w', queues: ['q'], limit: 4, requestId: 'second' };
 const outcomes = [
   { id: 'known', token: 1, ...retry(0) },
   { id: 'first', token: 2, ...fail() },
   { id: 'plain', token: 3, ...complete },
-] as Parameters<typeof settleArguments>[0];
+] as Settlement[];
 
 export const ORDINARY_SCENARIOS: readonly Scenario[] = [
   {
@@ -72,5 +96,29 @@ export const ORDINARY_SCENARIOS: readonly Scenario[] = [
     },
     // Its answer has the records as they are stored, and their fields have no order.
     repeatsAnswer: false,
+  },
+  {
+    name: 'add',
+    which: 'unique keys',
+    prepare: waiting,
+    call: (bench) => bench.add(...LIMITED_JOBS),
+    repeatsAnswer: false,
+  },
+  {
+    name: 'claim',
+    which: 'jobs with limits',
+    prepare: limited,
+    call: (bench) => bench.jobs.claim(claimAll),
+    repeatsAnswer: true,
+  },
+  {
+    name: 'settle',
+    which: 'jobs with limits',
+    prepare: async (bench) => {
+      await limited(bench);
+      await bench.jobs.claim(claimAll);
+    },
+    call: (bench) => bench.jobs.settle(CLAIMED.map((id, at) => ({ id, token: 2 + at, ...complete }) as Settlement)),
+    repeatsAnswer: true,
   },
 ];

@@ -20,6 +20,7 @@ import {
   START,
   type Workbench,
 } from '../contract/workbench.ts';
+import { LOG_SCENARIOS } from './log-scenarios.ts';
 import { migrationScenarios } from './migration-scenarios.ts';
 
 export interface Scenario {
@@ -171,10 +172,9 @@ export const SCENARIOS: readonly Scenario[] = [
     repeatsAnswer: false,
   },
   {
-    name: 'settle',
-    which: 'more log entries than may be pending',
-    prepare: (bench) => manyEntries(bench, MAX_LOG_ENTRIES),
-    call: (bench) => bench.jobs.settle(tokensOf(['t-0', 't-1']).map((held) => ({ ...held, ...complete }) as never)),
+    name: 'aggregate-statistics',
+    prepare: (bench) => manyEntries(bench, MAX_LOG_ENTRIES + 1),
+    call: (_bench, run) => run('aggregate-statistics', []),
     repeatsAnswer: true,
   },
   {
@@ -492,6 +492,7 @@ export const SCENARIOS: readonly Scenario[] = [
     call: (bench) => bench.records.delete('queue', 'q'),
     repeatsAnswer: true,
   },
+  ...LOG_SCENARIOS,
   ...migrationScenarios(async (bench) => {
     await jobs(bench);
     await bench.add({ id: 'child', dependsOn: ['plain-1', 'last'] }, { id: 'broken', priority: -9 });

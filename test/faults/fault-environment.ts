@@ -40,6 +40,8 @@ export interface WorkerPlan {
   readonly isPaused?: boolean;
   /** Whether it reports the start of each run on stdout too. */
   readonly reportsStarts?: boolean;
+  /** The module of an isolated handler, in test/fixtures. Default: a handler in the process of the worker. */
+  readonly module?: string;
 }
 
 export interface Findings {
@@ -77,7 +79,8 @@ export function aFolder(): string {
 export class FaultEnvironment {
   readonly longhaul: Longhaul;
   readonly #options: FaultEnvironmentOptions;
-  readonly #ledger = aFolder();
+  /** The folder of the ledgers. */
+  readonly ledger = aFolder();
   readonly #fixtures = new Set<Fixture>();
   readonly #acked = new Set<string>();
 
@@ -112,7 +115,7 @@ export class FaultEnvironment {
 
   async #start(file: string, plan: object): Promise<Fixture> {
     const { address, connect: given } = this.#options;
-    const whole = { address, connect: given ?? {}, ledger: this.#ledger, ...plan };
+    const whole = { address, connect: given ?? {}, ledger: this.ledger, ...plan };
     const fixture = await startFixture(file, [JSON.stringify(whole)]);
     this.#fixtures.add(fixture);
     return fixture;
@@ -146,7 +149,7 @@ export class FaultEnvironment {
   }
 
   ledgerEntries(): readonly LedgerEntry[] {
-    return readLedger(this.#ledger);
+    return readLedger(this.ledger);
   }
 
   /** The verdict and its evidence, after all processes have ended. */

@@ -20,6 +20,7 @@ export interface LedgerEntry {
   readonly kind?: string;
   readonly answer?: string;
   readonly outcome?: string;
+  readonly line?: number;
 }
 
 /** One run of a handler, from its first ledger entry to its last. */

@@ -62,6 +62,16 @@ describeWithRedis('a subscription to a Redis store', () => {
     await addUntil(() => events > before);
   });
 
+  it('emits a gap event when it begins so late that calls no longer waited for it', async () => {
+    const { proxy, store } = await aStore();
+    proxy.mode = 'down';
+    const received: string[] = [];
+    store.jobs.subscribe((events) => received.push(...events.map(({ type }) => type)));
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    proxy.mode = 'open';
+    await until('the gap event arrives', RECEIVED_MS, () => (received.includes('gap') ? true : null));
+  });
+
   it('emits a gap event, and follows the jobs that were tracked meanwhile', async () => {
     const { proxy, store } = await aStore();
     await truth.jobs.add(['before', 'meanwhile'].map((id) => ({ id, queue: 'tracked', data: '{}' })));

@@ -8,7 +8,8 @@ import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { HistoryRow } from '../../src/core/job/history.ts';
 import { perform, portsOver } from '../../src/stores/redis/calls/redis-calls.ts';
-import { clockArgument, type ScriptAnswer } from '../../src/stores/redis/calls/script-runner.ts';
+import { clockArgument } from '../../src/stores/redis/calls/script-runner.ts';
+import { ScriptSteps } from '../../src/stores/redis/calls/script-steps.ts';
 import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/calls/scripts.ts';
 import { Workbench } from '../contract/workbench.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -68,13 +69,19 @@ class Trial {
   readonly #namespace: string;
   readonly #scenario: Scenario;
   #textOf: (name: ScriptName) => string = plain;
+  /** Sends one script. */
+  readonly #send = async (name: ScriptName, args: readonly string[], now?: number): Promise<unknown> => {
+    const hash = await hashOf(this.#textOf(name));
+    const clock = clockArgument('guarded', now);
+    return await client.sendCommand(['EVALSHA', hash, '1', `{${this.#namespace}}`, clock, ...args]);
+  };
+  readonly #steps = new ScriptSteps(this.#send, () => undefined);
 
   private constructor(scenario: Scenario) {
     namespaces += 1;
     this.#namespace = `trial-${namespaces}`;
     this.#scenario = scenario;
-    const run = (name: ScriptName, args: readonly string[], now?: number) =>
-      this.#run(name, [clockArgument('guarded', now), ...args]);
+    const run = this.#steps.run.bind(this.#steps);
     this.bench = new Workbench({
       ...portsOver(
         (name, argument, options) => perform({ run }, name, argument, options?.now),
@@ -97,7 +104,7 @@ class Trial {
     this.#textOf = textOf;
     try {
       const { bench } = this;
-      return await this.#scenario.call(bench, (name, args) => this.#run(name, [`guarded ${bench.now}`, ...args]));
+      return await this.#scenario.call(bench, (name, args) => this.#steps.run(name, args, bench.now));
     } finally {
       this.#textOf = plain;
     }
@@ -113,13 +120,22 @@ class Trial {
     const found = [...(await jobs.list({ order: 'newest', limit: 100 })).jobs].sort((a, b) => (a.id < b.id ? -1 : 1));
     const histories = await Promise.all(found.map(({ id }) => jobs.history(id)));
     const statistics = await jobs.insight({ kind: 'statistics', by: 'worker' });
-    return withoutNumbers([found, histories.map(withoutRepeats), statistics, await jobs.count(), await jobs.workers()]);
+    const logs = await Promise.all(
+      found.map(({ id }) => this.bench.store.logs.read({ id, attempt: 1, from: 0 }, { now: this.bench.now })),
+    );
+    const texts = logs.map((log) => log?.text);
+    const rest = [statistics, texts, await jobs.count(), await jobs.workers()];
+    return withoutNumbers([found, histories.map(withoutRepeats), ...rest]);
   }
 
-  async #run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {
-    const hash = await hashOf(this.#textOf(name));
-    const answer = await client.sendCommand(['EVALSHA', hash, '1', `{${this.#namespace}}`, ...args]);
-    return answer as unknown as ScriptAnswer;
+  /** Repairs an aborted call with scripts whose text the test chooses. */
+  async repair(textOf: (name: ScriptName) => string): Promise<void> {
+    this.#textOf = textOf;
+    try {
+      await this.#send('repair', [], this.bench.now);
+    } finally {
+      this.#textOf = plain;
+    }
   }
 }
 
@@ -159,7 +175,8 @@ describeWithRedis('a script that is aborted before one of its writes', () => {
   });
 
   it('is tested for every script that writes', () => {
-    expect(new Set([...SCENARIOS, ...STEP_SCENARIOS].map(({ name }) => name))).toEqual(new Set(CHANGING_SCRIPTS));
+    const named = [...SCENARIOS, ...STEP_SCENARIOS].map(({ name }) => name);
+    expect(new Set([...named, 'repair'])).toEqual(new Set(CHANGING_SCRIPTS));
   });
 
   it.each(CASES)('$title: is repaired by the repeated call', async ({ scenario }) => {
@@ -184,4 +201,20 @@ describeWithRedis('a script that is aborted before one of its writes', () => {
       }
     },
   );
+
+  const repaired = CASES.filter(
+    ({ title }) => title === 'settle' || title === 'add' || title === 'claim, ordinary jobs',
+  );
+
+  it.each(repaired)('$title: a repair that is aborted is repeated by the next call', async ({ scenario }) => {
+    expect(repaired).toHaveLength(3);
+    for await (const { trial, n } of abortedTrials(scenario)) {
+      const stop = 1 + (n % 4);
+      await client.set(TRAP, stop);
+      const error = await trial.repair(withTrap).then(() => null, String);
+      if (error !== null) expect(error).toContain(`stopped before write ${stop}`);
+      await trial.call();
+      expect(await trial.inconsistencies(), `before write ${n}, then before write ${stop}`).toEqual([]);
+    }
+  });
 });

@@ -2,8 +2,12 @@
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import type { Longhaul, StandardSchema, StoreEvent } from '../../src/library/index.ts';
 import { advance, fail, forward, LonghaulError, release, retry } from '../../src/library/index.ts';
-import { waitFor } from '../../src/testing/index.ts';
+import { waitFor as waitAtMost } from '../../src/testing/index.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
+
+/** A limit for what hangs: it costs nothing where it is not reached. */
+const DEADLINE_MS = 30_000;
+const waitFor = <T>(what: string, ask: () => T | Promise<T>) => waitAtMost(what, ask, { deadlineMs: DEADLINE_MS });
 
 async function textIn(parts: AsyncIterable<string>): Promise<string> {
   let text = '';

@@ -70,9 +70,9 @@ export const dependencies = [
   },
   {
     name: 'redis: the fast path does not release dependents',
-    file: 'src/stores/redis/lua/lib/fastpath.lua',
-    find: "if kept == nil then kept = batch.keep(fields, KEPT .. 'progress ', ENDED) end",
-    replace: "if kept == nil then kept = batch.keep(fields, KEPT .. 'progress dependents ', ENDED) end",
+    file: 'src/stores/redis/lua/lib/fastpath/fastpath.lua',
+    find: "kept = batch.keep(fields, KEPT .. 'progress ', ENDED)",
+    replace: "kept = batch.keep(fields, KEPT .. 'progress dependents ', ENDED)",
     suites: redis,
   },
   {

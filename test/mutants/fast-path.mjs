@@ -1,6 +1,6 @@
-/** Seeded bugs of the fast path of the Redis store for jobs with a priority, tags, a delay, a retry or progress. */
+/** Seeded bugs of the fast path of the Redis store for jobs with a priority, tags, a delay, a retry, progress or limits. */
 const suites = ['src/stores/redis/fast-path.test.ts'];
-const lua = (name) => `src/stores/redis/lua/lib/${name}.lua`;
+const lua = (name) => `src/stores/redis/lua/lib/fastpath/${name}.lua`;
 
 export const fastPath = [
   {
@@ -69,8 +69,8 @@ export const fastPath = [
   {
     name: 'fast path: a completed job keeps the failure of an earlier attempt',
     file: lua('fastpath'),
-    find: "local ENDED = ' group message detail startedAt pid '",
-    replace: "local ENDED = ' startedAt pid '",
+    find: "local ENDED = ' group message detail startedAt pid slots '",
+    replace: "local ENDED = ' startedAt pid slots '",
     suites,
   },
   {
@@ -96,28 +96,28 @@ export const fastPath = [
   },
   {
     name: 'fast path: a new job is not in the index of its tag',
-    file: lua('fastpath'),
+    file: lua('fast-add'),
     find: "batch.enter('tag:' .. tag, seq, hex)",
     replace: '',
     suites,
   },
   {
     name: 'fast path: progress does not renew the lease',
-    file: lua('fastpath'),
+    file: lua('fast-heartbeat'),
     find: "batch.enter('running:' .. queue, to, ('%013x'):format(seq))",
     replace: '',
     suites,
   },
   {
     name: 'fast path: a heartbeat with a stale token is accepted',
-    file: lua('fastpath'),
+    file: lua('fast-heartbeat'),
     find: "local rowsAt = token and token == given.token and text:find('\\31rows=', stop, true)",
     replace: "local rowsAt = token and text:find('\\31rows=', stop, true)",
     suites: ['test/contract/redis.test.ts'],
   },
   {
     name: 'fast path: the webhooks of a queue are not called for progress',
-    file: lua('fastpath'),
+    file: lua('fast-heartbeat'),
     find: 'or (percent and (batch.isHooked(queue) or',
     replace: 'or (percent and (',
     suites,
@@ -127,6 +127,83 @@ export const fastPath = [
     file: lua('fastpath'),
     find: "        batch.seqs[#batch.seqs + 1] = ('%d'):format(job.seq)\n",
     replace: '',
+    suites: ['test/faults/lua-abort.test.ts'],
+  },
+  {
+    name: 'fast path: a throttle gives one slot too many',
+    file: lua('fast-limits'),
+    find: 'if throttle.held >= throttle.max then return false end',
+    replace: 'if throttle.held > throttle.max then return false end',
+    suites,
+  },
+  {
+    name: 'fast path: slots that this call has taken do not count',
+    file: lua('fast-limits'),
+    find: 'list[i].held = 0, hex, list[i].held + 1',
+    replace: 'list[i].held = 0, hex, list[i].held',
+    suites,
+  },
+  {
+    name: 'fast path: a completed job keeps its slots',
+    file: lua('fast-limits'),
+    find: 'members[#members + 1], throttle.held = hex, throttle.held - 1',
+    replace: 'throttle.held = throttle.held - 1',
+    suites,
+  },
+  {
+    name: 'fast path: a job that waits for a slot is not unparked',
+    file: lua('fast-limits'),
+    find: 'if throttle.isAwaited then return false end',
+    replace: '',
+    suites,
+  },
+  {
+    name: 'fast path: a job starts without the resources that it needs',
+    file: lua('fast-limits'),
+    find: 'if count + 0 > (room[unit] or 0) then return false end',
+    replace: 'if not room[unit] then return false end',
+    suites,
+  },
+  {
+    name: 'fast path: a job with a unique key is added twice',
+    file: lua('fast-limits'),
+    find: "if to and (to == '-' or to + 0 > batch.now) then return false end",
+    replace: '',
+    suites,
+  },
+  {
+    name: 'fast path: two jobs of one call get the same unique key',
+    file: lua('fast-limits'),
+    find: 'if isTaken[address] or run.last > run.first + 1 or',
+    replace: 'if run.last > run.first + 1 or',
+    suites,
+  },
+  {
+    name: 'fast path: a unique key is held until the job has ended, though it ends with the start',
+    file: lua('fast-limits'),
+    find: 'if limits.unique then noteKey(limits.unique, queue, id, true) end',
+    replace: '',
+    suites,
+  },
+  {
+    name: 'fast path: a unique key is released by a job that does not hold it',
+    file: lua('fast-limits'),
+    find: "if found[i] and found[i]:match('^%S+ (.*)$') == ids[i] then",
+    replace: 'if found[i] then',
+    suites,
+  },
+  {
+    name: 'fast path: the period of a unique key ends with its job',
+    file: lua('fast-limits'),
+    find: " or ends == 'period' then return end",
+    replace: ' then return end',
+    suites,
+  },
+  {
+    name: 'fast path: an aborted settlement leaves its slots',
+    file: lua('batch'),
+    find: 'if indexes[i].members[1] then lines[#lines + 1] = indexes[i].key',
+    replace: "if indexes[i].members[1] and not indexes[i].key:find('^slots:') then lines[#lines + 1] = indexes[i].key",
     suites: ['test/faults/lua-abort.test.ts'],
   },
 ];

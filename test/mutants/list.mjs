@@ -10,6 +10,8 @@ import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
 import { fastPath } from './fast-path.mjs';
+import { files } from './files.mjs';
+import { isolation } from './isolation.mjs';
 import { limits } from './limits.mjs';
 import { logs } from './logs.mjs';
 import { migration } from './migration.mjs';
@@ -35,6 +37,7 @@ export const mutants = [
   ...redis,
   ...fastPath,
   ...worker,
+  ...isolation,
   ...outcomes,
   ...schedules,
   ...dependencies,
@@ -54,4 +57,5 @@ export const mutants = [
   ...compat,
   ...runner,
   ...clock,
+  ...files,
 ];

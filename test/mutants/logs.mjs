@@ -10,8 +10,8 @@ export const logs = [
   {
     name: 'logs: Redis doubles the output of a repeated append',
     file: 'src/stores/redis/lua/lib/logs/stored-logs.lua',
-    find: 'if offset + #added <= log.received then return log.received end',
-    replace: '',
+    find: 'local fresh = added:sub(log.received - offset + 1)',
+    replace: 'local fresh = added',
     suites: ['test/contract/redis.test.ts'],
   },
   {

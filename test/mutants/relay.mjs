@@ -49,7 +49,7 @@ export const relay = [
   {
     name: 'relay from RQ: a committed message is committed again',
     file: 'src/compat/rq/rq-message-routes.ts',
-    find: "if (job.state !== 'draft') return refusal('cannot find message');",
+    find: "if (job.state !== 'draft') return notFound();",
     replace: '',
     suites: fromRq,
   },

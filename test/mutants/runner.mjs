@@ -10,7 +10,30 @@ const restarts = ['test/processes/runner-restart.test.ts'];
 
 const fullDisk = ['test/node/full-disk-scripts.test.ts'];
 
+const memory = ['test/processes/runner-limits.test.ts'];
+
 export const runner = [
+  {
+    name: 'a script beyond its memory limit continues',
+    file: 'src/runner/attempt/watched-attempt.ts',
+    find: '    this.terminate({ graceMs: 0 }).catch(trouble);\n',
+    replace: '    void trouble;\n',
+    suites: memory,
+  },
+  {
+    name: 'memory that processes share counts for each of them',
+    file: 'src/runner/attempt/memory-watch.ts',
+    find: 'if (usedBytes > limit) attempt.exceedMemory(usedBytes);',
+    replace: 'attempt.exceedMemory(usedBytes);',
+    suites: memory,
+  },
+  {
+    name: 'a script that the kernel killed in its group is not reported as out of memory',
+    file: 'src/runner/process-tree/cgroups.ts',
+    find: 'return kills === 0 ? null :',
+    replace: 'return kills >= 0 ? null :',
+    suites: ['src/runner/process-tree/cgroups.test.ts'],
+  },
   {
     name: 'a gap in a log is forgotten while the disk is too full to record it',
     file: 'src/runner/log/log-gaps.ts',

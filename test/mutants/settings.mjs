@@ -9,7 +9,7 @@ export const settings = [
   },
   {
     name: 'settings of every queue: the fast path ignores them',
-    file: 'src/stores/redis/lua/lib/batch.lua',
+    file: 'src/stores/redis/lua/lib/fastpath/batch.lua',
     find: 'local stored = i == 1 and shared or i == 2 and own',
     replace: 'local stored = i == 2 and own',
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],

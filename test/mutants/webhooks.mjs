@@ -104,7 +104,7 @@ export const webhooks = [
   },
   {
     name: 'redis: the fast path of a settlement ignores the webhooks of a queue',
-    file: 'src/stores/redis/lua/lib/fastpath.lua',
+    file: 'src/stores/redis/lua/lib/fastpath/fastpath.lua',
     find: 'if not rowsAt or (batch.hooks and batch.isHooked(name)) then',
     replace: 'if not rowsAt then',
     suites: redis,
@@ -119,7 +119,7 @@ export const webhooks = [
   {
     name: 'redis: an operation does not see the webhook calls that it added',
     file: 'src/stores/redis/lua/lib/record.lua',
-    find: 'for i = 1, newJobs and n or 0 do ids[i] =',
+    find: 'for i = 1, newJobs and #seqs or 0 do ids[i] =',
     replace: 'for i = 1, newJobs and 0 or 0 do ids[i] =',
     suites: redis,
   },

@@ -46,8 +46,8 @@ export const worker = [
   {
     name: 'worker: the registration does not show why the worker drains',
     file: 'src/worker/loop/registration.ts',
-    find: 'const isNews = this.#info !== this.#shownInfo;',
-    replace: 'const isNews = false;',
+    find: 'const shown = this.#info;',
+    replace: 'const shown = plan.worker.info;',
     suites: abandoning,
   },
   {

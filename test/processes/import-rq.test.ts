@@ -107,6 +107,8 @@ test('imports queues, messages of every state, attachments and logs, and leaves 
   const schedule = [{ cron: '*/10 * * * *', param1: 'tick' }];
   aQueue('films', { script: './code/films.sh', schedule, coalesce_params: [1] });
   writeFileSync(join(rq, 'config/films.pause'), '');
+  writeFileSync(join(rq, 'config/rq_router_rules.rb'), '');
+  writeFileSync(join(rq, 'queue/films/form.json'), '{"default":"hidden"}');
   aQueue('old.deleted.4711', { name: 'old', script: '/old' });
   aQueue('webhook', { script: './code/webhook.rb' });
   aMessage(`webhook/que/${ID(60)}`, {});
@@ -140,6 +142,7 @@ test('imports queues, messages of every state, attachments and logs, and leaves 
   expect(dry).toMatchObject({ imported: expected, queues: 1 });
   const unmapped = [
     '1 messages of webhook: let RQ call its last webhooks before you stop it',
+    "config/rq_router_rules.rb: RQ's rules are not read; write router.json instead",
     `${ID(7)} of films (que): its directory has no message file`,
   ];
   expect(await importRq()).toMatchObject({
@@ -161,6 +164,7 @@ test('imports queues, messages of every state, attachments and logs, and leaves 
     script: join(rq, 'code/films.sh'),
     schedule,
   });
+  expect(readFileSync(join(home, 'queue/films/form.json'), 'utf8')).toBe('{"default":"hidden"}');
   await withStore(async ({ jobs, records }) => {
     const found = await jobs.find([1, 2, 3, 4, 5, 6].map(ID));
     expect(found).toMatchObject([

@@ -12,6 +12,8 @@ import { aHome, aRunner, eventually, logOf, started } from './runner-workbench.t
 
 const isRoot = process.getuid?.() === 0;
 const MB = 1024 * 1024;
+/** A Perl command that uses this much memory and then runs the code that follows. */
+const perlWith = (megabytes: number): string => `perl -e 'our $x = "x"; $x x= ${megabytes} * 1024 * 1024; eval shift'`;
 
 describe('limits', () => {
   it('of CPU time end a script with SIGXCPU', async () => {
@@ -24,12 +26,47 @@ describe('limits', () => {
     expect(usage.cpuSeconds).toBeGreaterThan(0.4);
   });
 
-  it('of memory fail only the script that exceeds them', async () => {
+  it('of memory end the whole tree of a script, and only that', async () => {
+    // The parent ignores TERM and uses little; its child is what uses the memory.
+    const text = `trap '' TERM; ${perlWith(120)} 'sleep 12' & wait; sleep 3`;
+    const runner = aRunner();
+    const home = aHome();
+    const [greedy, modest] = await Promise.all([
+      started(runner, home, { text, maxMemoryBytes: 60 * MB }),
+      started(runner, home, { text: `${perlWith(20)} 'sleep 1'`, maxMemoryBytes: 60 * MB }),
+    ]);
+    const { oom, overMemory, exit } = await greedy.end;
+    expect({ oom, limitBytes: overMemory?.limitBytes }).toEqual({ oom: 'limit', limitBytes: 60 * MB });
+    expect(overMemory?.usedBytes).toBeGreaterThan(60 * MB);
+    expect(exit?.signal).toBe('SIGKILL');
+    expect(await greedy.processes()).toEqual([]);
+    expect(await modest.end).toMatchObject({ oom: 'no', overMemory: null, exit: { status: 0 } });
+    // A node that adopts the ended attempt knows why it ended.
+    const answer = await aRunner().adopt(greedy.folder);
+    expect(answer.state === 'ended' && (await answer.attempt.end).overMemory).toEqual(overMemory);
+  });
+
+  it('of memory count real memory: neither address space nor what processes share', async () => {
+    const fork = 'fork or last for 1 .. 3; select undef, undef, undef, 1.3';
+    const runner = aRunner();
+    const home = aHome();
+    const [shares, reserves] = await Promise.all([
+      started(runner, home, { text: `${perlWith(30)} '${fork}'`, maxMemoryBytes: 100 * MB }),
+      started(runner, home, {
+        text: `exec "${process.execPath}" -e 'setTimeout(() => 0, 1200)'`,
+        maxMemoryBytes: 150 * MB,
+      }),
+    ]);
+    expect(await shares.end).toMatchObject({ overMemory: null, exit: { status: 0 } });
+    expect(await reserves.end).toMatchObject({ overMemory: null, exit: { status: 0 } });
+  });
+
+  it('of address space fail only the script that exceeds them', async () => {
     const text = 'perl -e \'my $x = "x" x (400 * 1024 * 1024); print "had it\\n"\' && echo went well';
     const runner = aRunner();
     const home = aHome();
     const [limited, free] = await Promise.all([
-      started(runner, home, { text, request: { limits: { memory: 200 * MB } } }),
+      started(runner, home, { text, request: { limits: { addressSpace: 200 * MB } } }),
       started(runner, home, { text }),
     ]);
     expect((await limited.end).exit?.status).not.toBe(0);

@@ -197,7 +197,7 @@ describe('terminating', () => {
   it.runIf(openCgroups() !== null)('creates a control group for each attempt, and leaves none behind', async () => {
     const groups = openCgroups()!;
     onTestFinished(() => groups.close());
-    const [used, other] = [groups.make()!, groups.make()!];
+    const [used, other] = [groups.make(null)!, groups.make(null)!];
     const sleeper = spawn('sleep', ['60'], { stdio: 'ignore' });
     onTestFinished(() => void sleeper.kill('SIGKILL'));
     writeFileSync(join(used, 'cgroup.procs'), `${sleeper.pid}`);

@@ -30,7 +30,10 @@ beforeAll(async () => {
     { maxRuntime: '15s', maxSilence: '3s' },
   );
   bench.queue('poison', 'kill -9 $PPID; sleep 120', { maxCrashes: 2, grace: '1s' });
-  bench.queue('greedy', 'exec python3 -c "x = bytearray(800 * 1024 * 1024)"', { limits: { memory: '400MB' } });
+  bench.queue('greedy', 'exec python3 -c "x = bytearray(800 * 1024 * 1024)"', {
+    limits: { addressSpace: '400MB' },
+  });
+  bench.queue('hungry', `exec perl -e 'my $x = "x" x (120 * 1024 * 1024); sleep 60'`, { limits: { memory: '60MB' } });
   bench.queue('busy', 'while [ $SECONDS -lt 60 ]; do :; done', { limits: { cpu: '1s' } });
   bench.queue('fat', 'head -c 5000000 /dev/zero > fat || exit 7', { limits: { fileSize: '1MB' } });
   bench.queue('talker', 'yes line | head -c 3000000; echo the end', { limits: { log: '1MB' } });
@@ -215,12 +218,20 @@ it('a job that kills its worker has failed after maxCrashes, and other jobs cont
 describe('limits', () => {
   it.each([
     ['greedy', { state: 'failed', failure: { group: 'exit 1' } }],
+    ['hungry', { state: 'failed', failure: { group: 'out of memory' } }],
     ['busy', { state: 'failed', failure: { group: 'killed by SIGXCPU' } }],
     ['fat', { state: 'failed' }],
     ['talker', { state: 'done' }],
   ])('%s is held to its limit', async (queue, expected) => {
     const id = await bench.add(queue);
-    expect(await bench.until(id, ended, 60_000)).toMatchObject(expected);
+    const job = await bench.until(id, ended, 60_000);
+    expect(job).toMatchObject(expected);
+    if (queue === 'hungry') {
+      expect(job.failure?.message).toMatch(
+        /^out of memory: its processes used [\d.]+ MB, and limits\.memory is 60 MB$/,
+      );
+      expect(bench.record(id).end?.oom).toBe('limit');
+    }
     if (queue === 'greedy') expect(bench.log(id)).toContain('MemoryError');
     if (queue === 'talker') expect(bench.log(id).length).toBeLessThan(2_500_000);
     if (queue === 'busy') expect(bench.record(id).end?.cpuSeconds).toBeGreaterThanOrEqual(0.5);

@@ -69,7 +69,7 @@ export async function openHttp(parts: HttpParts): Promise<NodeHttp> {
     socket: socketOf(parts.home),
     table: createRouteTable([
       ...withRqPages(ROUTES),
-      ...rqRoutes({ ...rqOptions(parts), startedAt: now(), markers, openSockets: () => sockets.look() }),
+      ...rqRoutes({ ...rqOptions(parts), startedAt: now(), markers, openSockets: () => sockets.check() }),
     ]),
     guard: access.guard,
     onAnswer: access.onAnswer,

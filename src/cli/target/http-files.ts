@@ -2,11 +2,14 @@
  * The files of jobs over the HTTP API of a node. Every call can be repeated, and a log is read from an offset, so a
  * restart of the node between two calls loses nothing.
  */
+
+import { basename } from 'node:path';
+import { openContent, type RepeatableContent } from '../../library/files/file-content.ts';
+import { countBytes, fileSize, writeAtomically } from '../../library/files/file-transfer.ts';
+import type { HttpCaller } from '../../library/files/http-caller.ts';
+import { uploadFile } from '../../library/files/upload-file.ts';
 import type { LogMatches } from '../../runner/log/log-query.ts';
-import { countBytes, writeAtomically } from '../commands/jobs/file-transfer.ts';
-import { putFile } from '../commands/jobs/put-file.ts';
-import type { AttemptEnd, FileInfo, Files, LogRef } from './files.ts';
-import type { HttpCaller } from './http-caller.ts';
+import type { AttemptEnd, FileInfo, Files, LogRef, OnBytes } from './files.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 const EMPTY = new Uint8Array();
@@ -50,6 +53,18 @@ export function openHttpFiles(caller: HttpCaller): Files {
     },
     close: async () => caller.close(),
   };
+}
+
+interface FileToPut {
+  readonly id: string;
+  readonly path: string;
+  readonly onBytes: OnBytes;
+}
+
+async function putFile(caller: HttpCaller, { id, path, onBytes }: FileToPut): Promise<FileInfo> {
+  await fileSize(path);
+  const content = (await openContent(path)) as RepeatableContent;
+  return uploadFile(caller, { id, name: basename(path), content, lease: null, onBytes });
 }
 
 const jobPath = (id: string): string => `/api/jobs/${encodeURIComponent(id)}`;

@@ -10,6 +10,7 @@ import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { Attachments } from '../../files/attachments/attachments.ts';
 import type { Blobs } from '../../files/blobs/blobs.ts';
+import { countBytes, fileSize, writeAtomically } from '../../library/files/file-transfer.ts';
 import { readAttemptRecord } from '../../node/attempts/attempt-record.ts';
 import { StoredLogCopies } from '../../node/attempts/stored-log-copies.ts';
 import type { Home } from '../../node/home.ts';
@@ -17,7 +18,6 @@ import { attemptFolder } from '../../node/home.ts';
 import { secretsOfAttempt } from '../../node/scripts/secrets.ts';
 import { readLog } from '../../runner/log/read-log.ts';
 import { searchLog } from '../../runner/log/search-log.ts';
-import { countBytes, fileSize, writeAtomically } from '../commands/jobs/file-transfer.ts';
 import type { FileInfo, Files, LogRef, OnBytes } from './files.ts';
 
 export function openLocalFiles(home: Home, store: Store): Files {

@@ -107,6 +107,6 @@ interface Opened {
 
 async function openFiles({ home, longhaul, address, isHttp }: Opened): Promise<Files> {
   if (!isHttp) return (await import('./local-files.ts')).openLocalFiles(home, longhaul.store);
-  const { createHttpCaller } = await import('./http-caller.ts');
+  const { createHttpCaller } = await import('../../library/files/http-caller.ts');
   return (await import('./http-files.ts')).openHttpFiles(createHttpCaller(address, tokenFromEnv()));
 }

@@ -1,5 +1,5 @@
 /**
- * Blueque's client over Longhaul: it makes queues, tasks, listeners and processors. No rule lives here.
+ * Blueque's client over Longhaul: creates queues, tasks, listeners and processors. It has no rules of its own.
  */
 import { badInput } from '../../core/ports/errors.ts';
 import type { SettingsInput } from '../../core/settings/settings-input.ts';
@@ -24,7 +24,7 @@ export interface ClientOptions {
   readonly orphans?: 'offer' | 'fail';
 }
 
-/** Very long tasks: nothing runs out, and nothing is deleted but by `deleteTask`. */
+/** For very long tasks: no time-out and no retention; only `deleteTask` deletes. */
 export const BLUEQUE_QUEUE: SettingsInput = {
   retries: 0,
   onLost: 'hold',
@@ -37,7 +37,7 @@ export const BLUEQUE_QUEUE: SettingsInput = {
 
 /** Blueque's client: the way to queues, listeners, processors and tasks. */
 export class Client {
-  /** Where its tasks are; null for a client over a connection that somebody else opened. */
+  /** The address of its store; null for a client over a connection that the caller opened. */
   readonly address: { readonly url: string; readonly options: Pick<ClientOptions, 'namespace'> } | null;
   /** What happens to a started task whose process is gone. */
   readonly orphans: NonNullable<ClientOptions['orphans']>;
@@ -56,7 +56,7 @@ export class Client {
     this.address =
       typeof where === 'string' ? { url: where, options: isRedis ? { namespace: 'blueque', ...others } : {} } : null;
     this.#longhaul = typeof where === 'string' ? connect(where, this.address?.options) : Promise.resolve(where);
-    // Told by the first call; an unhandled rejection would end the process before it.
+    // The first call rejects with the error. An unhandled rejection would end the process before that.
     this.#longhaul.catch(() => undefined);
     this.registration = new Registration(this);
   }
@@ -88,7 +88,7 @@ export class Client {
     return taskOf(id, job, { rows, now: Date.now() });
   }
 
-  /** Every queue with the number of those that listen to it. */
+  /** Lists every queue with the number of its listeners. */
   async getQueues(): Promise<readonly { name: string; listeners: number }[]> {
     const longhaul = await this.#longhaul;
     await this.registration.settled();
@@ -101,7 +101,7 @@ export class Client {
     }));
   }
 
-  /** The queue as Blueque has them; made so when it is used first. */
+  /** Returns a queue; sets Blueque's settings when it is first used. */
   async made(name: string) {
     const queue = (await this.#longhaul).queue<string, string>(name);
     const making = this.#made.get(name) ?? queue.configure(BLUEQUE_QUEUE);

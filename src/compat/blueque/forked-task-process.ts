@@ -1,4 +1,4 @@
-/** One task of a ForkingRunner, in a process of its own: starts it, calls the callback, says how it ended. */
+/** Runs one task of a ForkingRunner in a process of its own: starts it, calls the callback and settles it. */
 import { pathToFileURL } from 'node:url';
 import { Client } from './client.ts';
 
@@ -9,7 +9,7 @@ interface Order {
 }
 
 interface Callback {
-  /** What it answers is kept as text. */
+  /** Returns the result, which is stored as text. */
   run(parameters: string, task: unknown): Promise<string | number | null | undefined>;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Blueque's ForkingRunner: one task at a time, each in a process and a session of its own, which outlives the runner.
  *
- * First it looks after what dead listeners of this host left behind. A closure cannot be given to another process, so
- * the callback is a module that exports `run(parameters, task)`; what it returns is the result, what it throws the error.
+ * It first takes the tasks that dead listeners of this host left behind. A function cannot be passed to another process,
+ * so the callback is a module that exports `run(parameters, task)`: it returns the result or throws the error.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import type { Client } from './client.ts';
 import { isAlive, type Listener } from './listener.ts';
 import type { Task } from './task.ts';
 
-const LOOK_AT_ORPHAN_EVERY_MS = 1_000;
+const CHECK_ORPHAN_EVERY_MS = 1_000;
 
 /** Runs the tasks of a queue, each in a process of its own. */
 export class ForkingRunner {
@@ -25,7 +25,7 @@ export class ForkingRunner {
     this.#callback = String(callback);
   }
 
-  /** Runs tasks until the signal is aborted; the present one is seen to its end. */
+  /** Runs tasks until the signal is aborted, and waits for the running one to end. */
   async run({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     try {
       while (!signal?.aborted) {
@@ -45,7 +45,7 @@ export class ForkingRunner {
     const order = JSON.stringify({ address: this.#client.address, id: task.id, callback: this.#callback });
     const entry = new URL('./forked-task-process.js', import.meta.url);
     const child = fork(entry, [order], { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    // Its end is seen here; nothing else ties it to this process.
+    // Only its exit is observed: it outlives this process.
     child.disconnect();
     const [code, how] = (await once(child, 'exit')) as [number | null, string | null];
     const left = await this.#client.getTask(task.id);
@@ -63,7 +63,7 @@ export class ForkingRunner {
   async #waitFor({ id, pid }: Task, signal: AbortSignal | undefined): Promise<void> {
     while (!signal?.aborted && pid !== null && isAlive(pid)) {
       if ((await this.#client.getTask(id)).status !== 'started') return;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AT_ORPHAN_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, CHECK_ORPHAN_EVERY_MS));
     }
   }
 }

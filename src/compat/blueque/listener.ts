@@ -1,8 +1,8 @@
 /**
  * Blueque's listener: waits for a task and reserves it, in one atomic step.
  *
- * It is woken by news and looks again every few seconds besides. Its id is host_pid, so that another listener of this
- * host can tell that it is dead and take over what it had reserved (`claimOrphan`).
+ * Events wake it, and it polls every few seconds as well. Its id is host_pid: another listener of this host finds out
+ * that its process is dead, and takes over the tasks that it had reserved (`claimOrphan`).
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -11,8 +11,8 @@ import type { WorkerRecord } from '../../core/ports/job-store.ts';
 import type { Client } from './client.ts';
 import type { Task } from './task.ts';
 
-const LOOK_EVERY_MS = 5_000;
-/** How long it is kept that an orphan was offered. */
+const POLL_EVERY_MS = 5_000;
+/** The retention of the record that an orphan was offered. */
 const OFFERED_MS = 365 * 86_400_000;
 
 /** Waits for tasks of a queue and reserves them. */
@@ -26,7 +26,7 @@ export class Listener {
     this.#client = client;
     this.queueName = queueName;
     this.#registered = client.registration.add(queueName);
-    // Told by the first call; an unhandled rejection would end the process before it.
+    // The first call rejects with the error. An unhandled rejection would end the process before that.
     this.#registered.catch(() => undefined);
   }
 
@@ -35,7 +35,7 @@ export class Listener {
     return this.#client.registration.id;
   }
 
-  /** Resolved with the next task, now reserved for this listener. Rejects when the signal is aborted. */
+  /** Reserves the next task for this listener and returns it. Rejects when the signal is aborted. */
   async listen(onNewTask?: (task: Task) => void, { signal }: { signal?: AbortSignal } = {}): Promise<Task> {
     await this.#register();
     const { store } = await this.#client.longhaul();
@@ -51,7 +51,7 @@ export class Listener {
           onNewTask?.(task);
           return task;
         }
-        await bell.rung(LOOK_EVERY_MS);
+        await bell.rung(POLL_EVERY_MS);
       }
     } finally {
       unsubscribe();
@@ -74,7 +74,7 @@ export class Listener {
     return null;
   }
 
-  /** Stops being registered. Blueque's never did. */
+  /** Ends the registration. Blueque never ends it. */
   async close(): Promise<void> {
     if (this.#registered === null) return;
     this.#registered = null;
@@ -126,7 +126,7 @@ export class Listener {
   }
 }
 
-/** Something that may ring before anybody waits for it. */
+/** Creates a signal that is kept if it rings before a caller waits for it. */
 function createBell(signal: AbortSignal | undefined): { ring(): void; rung(withinMs: number): Promise<void> } {
   let hasRung = false;
   let wake = (): void => undefined;

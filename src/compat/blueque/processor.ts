@@ -1,8 +1,8 @@
 /**
- * Blueque's processor: says that a task was started, and how it ended, under the reservation its task was taken with.
+ * Blueque's processor: starts and ends a task, with the token of the task's reservation.
  *
- * Whoever has lost the reservation is refused, and so is a second end: Blueque let both pass. While a started task is
- * in hand its lease is renewed, so that everybody sees it alive; when that stops, the task is held, and never given on.
+ * A processor whose reservation is lost is refused, and so is a second end: Blueque accepted both. The lease of a started
+ * task is renewed while the processor lives. A task whose lease expires is held, and not given to another listener.
  */
 import type { Settlement } from '../../core/ports/job-store.ts';
 import type { Client } from './client.ts';
@@ -10,7 +10,7 @@ import type { RanBy, Task } from './task.ts';
 
 const RENEW_EVERY_MS = 15_000;
 
-/** How a task ended, as a settlement says it. */
+/** The settlement of a task. */
 export type TaskEnd =
   | { readonly kind: 'complete'; readonly result: string }
   | Pick<Extract<Settlement, { kind: 'fail' }>, 'kind' | 'failure' | 'delayMs' | 'final'>;
@@ -26,7 +26,7 @@ export class Processor {
     this.#task = task;
   }
 
-  /** Marks the task as started by this process, and answers its parameters. */
+  /** Marks the task as started by this process. Returns its parameters. */
   async start(pid: number): Promise<string> {
     const { id, node } = this.#task;
     const seen = await this.#client.getTask(id);
@@ -67,7 +67,7 @@ export class Processor {
   }
 
   #token(): number {
-    if (this.#task.token === null) throw new Error(`task ${this.#task.id} was not reserved when it was looked at`);
+    if (this.#task.token === null) throw new Error(`task ${this.#task.id} was not reserved when it was read`);
     return this.#task.token;
   }
 

@@ -1,4 +1,4 @@
-/** Blueque's queue: putting tasks in, now or for later, looking at them, and deleting what is finished. */
+/** Blueque's queue: adds tasks, now or for later, lists them, and deletes ended ones. */
 import type { Job, JobState } from '../../core/job/job.ts';
 import type { JobQuery } from '../../core/ports/job-store.ts';
 import type { Client } from './client.ts';
@@ -18,12 +18,12 @@ export class Queue {
     this.name = name;
   }
 
-  /** Answers the id of the new task. */
+  /** Adds a task. Returns its id. */
   async enqueue(parameters: string): Promise<string> {
     return this.#add(parameters, {});
   }
 
-  /** `eta` in seconds since 1970; one that has passed is for now. */
+  /** Adds a task for later: `eta` is in seconds since 1970. A time that has passed means now. */
   async schedule(parameters: string, eta: number): Promise<string> {
     if (!Number.isFinite(eta)) throw new TypeError(`eta must be a number of seconds since 1970, not ${eta}`);
     return eta * 1_000 <= Date.now()
@@ -32,8 +32,8 @@ export class Queue {
   }
 
   /**
-   * Blueque needs somebody who calls this; here due tasks are pending by themselves. Answers the ids of the scheduled
-   * ones whose time has come and that nobody has taken yet.
+   * Returns the ids of scheduled tasks that are due and not yet reserved. Due tasks are pending without this call; in
+   * Blueque a process has to call it.
    */
   async enqueueDueTasks(): Promise<string[]> {
     const waiting = await this.#jobs({ state: 'waiting' });
@@ -41,7 +41,7 @@ export class Queue {
     return waiting.filter(({ runAt, createdAt }) => runAt > createdAt && runAt <= now).map(({ id }) => id);
   }
 
-  /** Only what is complete or failed, and only of this queue. */
+  /** Deletes a complete or failed task of this queue. */
   async deleteTask(task: Task): Promise<void> {
     const seen = await this.#client.getTask(task.id);
     if (seen.queue !== this.name) throw new RangeError(`task ${task.id} is not in queue ${this.name}`);
@@ -52,12 +52,12 @@ export class Queue {
     if (answer?.ok === false) throw new RangeError(answer.refusal.message);
   }
 
-  /** All of them, whatever their status, the newest first. */
+  /** Lists the tasks of every status, the newest first. */
   async getTasks(): Promise<string[]> {
     return (await this.#jobs({})).map(({ id }) => id);
   }
 
-  /** As Blueque's set has them: listener, pid and task. */
+  /** Lists the started tasks with their listener and pid: Blueque's set `started_tasks`. */
   async getStartedTasks(): Promise<{ listener: string; pid: number | null; task: string }[]> {
     const running = await this.#jobs({ state: 'running' });
     return running.flatMap(({ id, lease }) =>

@@ -46,7 +46,12 @@ export class Registration {
 
   async #beat(): Promise<void> {
     if (this.#queues.size === 0) return;
-    const about = { host: hostname(), pid: process.pid, queues: [...this.#queues.keys()], info: '{"door":"blueque"}' };
+    const about = {
+      host: hostname(),
+      pid: process.pid,
+      queues: [...this.#queues.keys()],
+      info: '{"compat":"blueque"}',
+    };
     const { store } = await this.#client.longhaul();
     await store.jobs.keepWorker({ id: this.id, leaseMs: REGISTERED_MS, kind: 'register', ...about });
   }

@@ -1,5 +1,5 @@
 /**
- * A Blueque task: a read-only look at a job in Blueque's words. It is what was there when it was taken, and does not move.
+ * A Blueque task: a read-only view of a job in Blueque's words, as it was when it was read.
  */
 import type { HistoryRow } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
@@ -15,7 +15,7 @@ export interface Task {
   readonly status: TaskStatus | null;
   /** Its queue. */
   readonly queue: string | null;
-  /** What `enqueue` was given. */
+  /** The parameters given to `enqueue`. */
   readonly parameters: string | null;
   /** The result of a complete task. */
   readonly result: string | null;
@@ -35,7 +35,7 @@ export interface Task {
   readonly token: number | null;
 }
 
-/** What is kept of who ran a task, since a lease ends with its attempt. */
+/** The listener and process that ran a task, stored as its checkpoint because a lease ends with its attempt. */
 export interface RanBy {
   readonly node: string;
   readonly pid: number;
@@ -58,14 +58,14 @@ const NOTHING: Omit<Task, 'id'> = {
 export function taskOf(
   id: string,
   job: Job | null | undefined,
-  look: { rows: readonly HistoryRow[]; now: number },
+  read: { rows: readonly HistoryRow[]; now: number },
 ): Task {
   if (job === null || job === undefined) return { id, ...NOTHING };
   const ranBy = job.checkpoint === null ? null : (JSON.parse(job.checkpoint) as RanBy);
   const { lease } = job;
   return {
     id,
-    status: statusOf(job, look.now),
+    status: statusOf(job, read.now),
     queue: job.queue,
     parameters: textOf(job.data),
     result: job.result === null ? null : textOf(job.result),
@@ -73,7 +73,7 @@ export function taskOf(
     node: lease?.worker ?? ranBy?.node ?? null,
     pid: lease?.pid ?? ranBy?.pid ?? null,
     created: job.createdAt / 1_000,
-    updated: updatedAt(job, look) / 1_000,
+    updated: updatedAt(job, read) / 1_000,
     eta: isScheduled(job) ? job.runAt / 1_000 : null,
     token: lease?.token ?? null,
   };
@@ -100,7 +100,7 @@ function errorOf({ state, failure }: Job): string | null {
   return state === 'failed' ? (failure?.message ?? '') : null;
 }
 
-/** Parameters and results are texts; what others put there is shown as their JSON. */
+/** Parameters and results are texts. Other values are returned as their JSON. */
 function textOf(json: string): string {
   const value: unknown = JSON.parse(json);
   return typeof value === 'string' ? value : json;

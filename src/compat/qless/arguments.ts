@@ -17,7 +17,7 @@ export interface Session {
   /** The token of each job that the methods of the first document popped. */
   readonly tokens: Map<string, number>;
   /** Decides when a call also runs maintenance. */
-  readonly upkeep: { lastAt: number; completions: number };
+  readonly maintenance: { lastAt: number; completions: number };
   /** Publishes an event that the store does not emit. */
   publish(channel: string, message: string): void;
 }
@@ -54,7 +54,7 @@ export function textArgument(value: unknown, command: string, name: string): str
 export function numberArgument(value: unknown, command: string, name: string): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number === 'number' && Number.isFinite(number)) return number;
-  return wrong(`${command}(): Arg "${name}" missing or not a number: ${said(value)}`);
+  return wrong(`${command}(): Arg "${name}" missing or not a number: ${asText(value)}`);
 }
 
 export function wholeArgument(value: unknown, command: string, name: string): number {
@@ -67,7 +67,7 @@ export function wholeArgument(value: unknown, command: string, name: string): nu
 export function timeArgument(value: unknown): number {
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0) return seconds;
-  return wrong(`Arg "now" missing or not a number: ${said(value)}`);
+  return wrong(`Arg "now" missing or not a number: ${asText(value)}`);
 }
 
 /** Seconds, as milliseconds. */
@@ -114,7 +114,7 @@ export function pairs(rest: Arguments, known: readonly string[], command: string
   if (rest.length % 2 === 1) wrong(`${command}(): Odd number of additional args: ${shown(rest)}`);
   const options: Record<string, unknown> = {};
   for (let at = 0; at < rest.length; at += 2) {
-    const name = said(rest[at]);
+    const name = asText(rest[at]);
     if (!known.includes(name)) wrong(`${command}(): Unknown option "${name}", none of ${known.join(', ')}`);
     options[name] = rest[at + 1];
   }
@@ -136,9 +136,9 @@ export function span(offset: unknown, count: unknown, command: string): Span {
 const shown = (value: unknown): string => (JSON.stringify(value) as string | undefined) ?? 'nil';
 
 /** Returns an argument as text. */
-export const said = (value: unknown): string => (typeof value === 'string' ? value : shown(value));
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : shown(value));
 
 /** Returns the entry of a table under a name from outside: its own entries only. */
 export function own<Entry>(table: Readonly<Record<string, Entry>>, name: unknown): Entry | undefined {
-  return Object.hasOwn(table, said(name)) ? table[said(name)] : undefined;
+  return Object.hasOwn(table, asText(name)) ? table[asText(name)] : undefined;
 }

@@ -7,7 +7,7 @@ import { LonghaulError } from '../../core/ports/errors.ts';
 import { QUEUE_RECORD, type QueueSettings } from '../../core/settings/settings.ts';
 import { checkQueueName, mergeSettings, type SettingsInput } from '../../core/settings/settings-input.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
-import { said, textArgument, wrong } from './arguments.ts';
+import { asText, textArgument, wrong } from './arguments.ts';
 
 export type ConfigValue = string | number;
 export type Config = Readonly<Record<string, ConfigValue>>;
@@ -52,15 +52,15 @@ const MOST_TRIES = 20;
 export const configCommands: Readonly<Record<string, Command>> = {
   'config.get': async (call, [option]) => {
     if (option === undefined || option === '') return listedConfig(call);
-    return (await readConfig(call))[said(option)] ?? null;
+    return (await readConfig(call))[asText(option)] ?? null;
   },
   'config.set': async (call, [option, value]) => {
     const name = textArgument(option, 'config.set', 'option');
     const given = toValue(value) ?? wrong('config.set(): Arg "value" missing');
     if (NUMBERS.test(name) && typeof given !== 'number')
-      wrong(`config.set(): "${name}" must be a number: ${said(value)}`);
+      wrong(`config.set(): "${name}" must be a number: ${asText(value)}`);
     await writeConfig(call, (set) => ({ ...set, [name]: given }));
-    call.session.publish('log', JSON.stringify({ option: name, event: 'config_set', value: said(value) }));
+    call.session.publish('log', JSON.stringify({ option: name, event: 'config_set', value: asText(value) }));
     return null;
   },
   'config.unset': async (call, args: Arguments) => {

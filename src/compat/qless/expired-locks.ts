@@ -1,7 +1,7 @@
 /**
- * Locks that expired. A pop looks at them first, at no more than it may return.
+ * Locks that expired. A pop handles them first, no more than it may return.
  *
- *     expires ──pop──▶ its worker is told, and has the grace period left ──pop──▶ back at the front, one retry less
+ *     expires ──pop──▶ its worker is notified, and has the grace period left ──pop──▶ back at the front, one retry less
  *
  * The first document knows no grace period: there the first pop takes the job back.
  */
@@ -10,7 +10,7 @@ import { isRunning } from '../../core/job/job.ts';
 import type { Call } from './arguments.ts';
 import { configNumber } from './config.ts';
 import { EVERY, jobsOf } from './pages.ts';
-import { toldAt, toNote } from './qless-history.ts';
+import { notifiedAt, toNote } from './qless-history.ts';
 import { exhaustedMessage } from './qless-job.ts';
 
 /** Returns the running jobs of a queue whose lock expired, the longest first. */
@@ -19,7 +19,7 @@ export async function expiredLocks(call: Call, queue: string): Promise<readonly 
   return stalled.filter(isRunning).toSorted((a, b) => a.lease.until - b.lease.until || a.seq - b.seq);
 }
 
-/** Takes back up to `most` jobs, or tells their workers. Returns how many jobs are back. */
+/** Takes back up to `most` jobs, or notifies their workers. Returns the number of jobs that are back. */
 export async function takeBackExpired(
   call: Call,
   queue: string,
@@ -36,7 +36,7 @@ export async function takeBackExpired(
 }
 
 async function isTold(call: Call, { id, lease }: RunningJob): Promise<boolean> {
-  return toldAt(await call.longhaul.store.jobs.history(id), lease.token) !== null;
+  return notifiedAt(await call.longhaul.store.jobs.history(id), lease.token) !== null;
 }
 
 /** Notes it, which makes the history and the events, and extends the lease by the grace period. */

@@ -16,20 +16,20 @@ const PAGE = 500;
 export async function afterCompletion(call: Call): Promise<void> {
   const config = await readConfig(call);
   await deleteShortLived(call, config);
-  const { upkeep } = call.session;
-  upkeep.completions += 1;
+  const { maintenance } = call.session;
+  maintenance.completions += 1;
   const isDue =
-    Math.abs(call.nowMs - upkeep.lastAt) >= EVERY_MS ||
-    upkeep.completions >= EVERY_COMPLETIONS ||
+    Math.abs(call.nowMs - maintenance.lastAt) >= EVERY_MS ||
+    maintenance.completions >= EVERY_COMPLETIONS ||
     Number(config['jobs-history-count']) < EXACT_COUNT;
   if (isDue) await maintainStore(call);
 }
 
 /** Maintenance of the store at the time of this call. */
 async function maintainStore(call: Call): Promise<void> {
-  const { upkeep } = call.session;
-  upkeep.lastAt = call.nowMs;
-  upkeep.completions = 0;
+  const { maintenance } = call.session;
+  maintenance.lastAt = call.nowMs;
+  maintenance.completions = 0;
   await call.longhaul.maintain(STEP);
 }
 

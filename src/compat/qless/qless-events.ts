@@ -11,7 +11,7 @@ import { TrackedIds } from '../../core/job/tracked-jobs.ts';
 import type { StoreEvent } from '../../core/ports/job-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { isPattern, matcherOf } from './channel-pattern.ts';
-import { noteOf, RETRIES_EXHAUSTED, toldAt } from './qless-history.ts';
+import { noteOf, notifiedAt, RETRIES_EXHAUSTED } from './qless-history.ts';
 import { failureMessage, scheduleOf } from './qless-job.ts';
 
 /** Receives the messages of a channel, and the channel's name. */
@@ -152,7 +152,7 @@ function failedLog({ event, job }: Change, worker: string): Message {
   return log({ message, jid: event.id, group: job?.failure?.group, event: 'failed', worker });
 }
 
-/** A job that `retry` fails is published to those who track it, and not logged. */
+/** A job that `retry` fails is published as a tracked job, and not logged. */
 const failed: Describe = (change) => {
   const { event, job, row } = change;
   if (event.state !== 'failed') return [];
@@ -163,7 +163,7 @@ const failed: Describe = (change) => {
 const lost: Describe = (change) => {
   const { event, row, rows } = change;
   const holder = holderOf(change) ?? '';
-  const isTold = toldAt(rows, row?.token ?? null) !== null;
+  const isTold = notifiedAt(rows, row?.token ?? null) !== null;
   return [
     ...(isTold ? [] : [toTracked('stalled', change), ...lockLost(event.id, holder)]),
     ...(event.state === 'failed' ? [toTracked('failed', change), failedLog(change, holder)] : []),

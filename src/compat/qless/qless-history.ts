@@ -82,7 +82,7 @@ export function historyOf(
     queue = noted?.from ?? queue;
     group = noted?.failure?.group ?? group;
     past = noted?.past ?? past;
-    const isTold = row.event === 'lost' && toldAt(rows, row.token) !== null;
+    const isTold = row.event === 'lost' && notifiedAt(rows, row.token) !== null;
     items.push(...itemsOf(row, { job, queue, group, noted, isTold, dialect }).toReversed());
   }
   const all = [...past.map((each) => inDialect(each, dialect)), ...items.reverse()];
@@ -95,7 +95,7 @@ function inDialect({ q, ...rest }: HistoryItem, dialect: Dialect): HistoryItem {
 }
 
 /** Returns when a pop noted the end of the lock with this token, or null if none did. */
-export function toldAt(rows: readonly HistoryRow[], token: number | null): number | null {
+export function notifiedAt(rows: readonly HistoryRow[], token: number | null): number | null {
   return rows.find((row) => token !== null && noteOf(row)?.stalled === token)?.at ?? null;
 }
 

@@ -6,7 +6,7 @@
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { openConnection } from '../../library/connect.ts';
-import type { Call, Command, Dialect, Session } from './arguments.ts';
+import type { Call, Dialect, Session } from './arguments.ts';
 import {
   jsonArgument,
   listArgument,
@@ -18,16 +18,13 @@ import {
   timeArgument,
   wrong,
 } from './arguments.ts';
-import { attemptCommands, beat, completeJob, failJob, failure } from './commands/attempt-commands.ts';
-import { jobCommands } from './commands/job-commands.ts';
-import { putCommands, putJob } from './commands/put-command.ts';
-import { peekJobs, popJobs, queueCommands } from './commands/queue-commands.ts';
-import { lookCommands } from './commands/read-commands.ts';
-import { recurCommands } from './commands/recur-commands.ts';
+import { beat, completeJob, failJob, failure } from './commands/attempt-commands.ts';
+import { putJob } from './commands/put-command.ts';
+import { type Commands, QLESS_COMMANDS } from './commands/qless-commands.ts';
+import { peekJobs, popJobs } from './commands/queue-commands.ts';
 import { reqlessCommands } from './commands/reqless-commands.ts';
-import { dayArgument, dayOfQueue, documentHistogram, statsCommands } from './commands/stats-command.ts';
-import { workerCommands } from './commands/worker-commands.ts';
-import { type ConfigValue, configCommands, readConfig } from './config.ts';
+import { dayArgument, dayOfQueue, documentHistogram } from './commands/stats-command.ts';
+import { type ConfigValue, readConfig } from './config.ts';
 import { type DocumentJob, type DocumentStats, documentJob } from './document-job.ts';
 import { DOCUMENT, ended, leaseUntil, lockedJob, NO_RETRY_LIMIT, rememberTokens } from './document-locks.ts';
 import { QlessEvents, type QlessListener } from './qless-events.ts';
@@ -35,19 +32,7 @@ import { findJob, jobsToJson, jobToJson } from './qless-job.ts';
 import { finishReplacements } from './replace-job.ts';
 import { storeAt } from './store-at.ts';
 
-const QLESS_COMMANDS: Readonly<Record<string, Command>> = {
-  ...lookCommands,
-  ...configCommands,
-  ...queueCommands,
-  ...putCommands,
-  ...attemptCommands,
-  ...jobCommands,
-  ...statsCommands,
-  ...recurCommands,
-  ...workerCommands,
-};
-const REQLESS_COMMANDS = reqlessCommands();
-export const COMMANDS: Readonly<Record<string, Command>> = { ...REQLESS_COMMANDS, ...QLESS_COMMANDS };
+export const COMMANDS: Commands = { ...reqlessCommands(), ...QLESS_COMMANDS };
 
 /** Options of `openQless`. */
 export interface QlessOptions {
@@ -75,7 +60,7 @@ export class Qless {
     this.#events = new QlessEvents(store);
     this.#clock = options.clock ?? (() => Date.now() / 1_000);
     const publish = (channel: string, message: string): void => this.#events.publish(channel, message);
-    this.#session = { tokens: new Map(), upkeep: { lastAt: 0, completions: 0 }, publish };
+    this.#session = { tokens: new Map(), maintenance: { lastAt: 0, completions: 0 }, publish };
   }
 
   /**
@@ -97,7 +82,7 @@ export class Qless {
     return this.#events.on(channel, listener);
   }
 
-  /** Stops listening. The store stays its owner's to close. */
+  /** Stops listening. It does not close the store. */
   close(): void {
     this.#events.close();
   }

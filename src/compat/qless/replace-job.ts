@@ -25,7 +25,7 @@ interface Replacement {
   readonly by: string;
 }
 
-/** As it is kept: with the insertion number of the old job, by which it is told from the new one. */
+/** The stored form: with the insertion number of the old job, which distinguishes it from the new one. */
 interface KeptReplacement extends Replacement {
   readonly seq: number;
   readonly past: readonly HistoryItem[];

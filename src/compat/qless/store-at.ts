@@ -1,10 +1,10 @@
 /**
- * A store at one moment of the caller's: every call that goes through it carries that time. So `now` is honoured by
- * whatever is built over the ports, and nothing in this door has to think of it.
+ * A store at a time that the caller gives: adds this time to the options of every call. So commands that are written for
+ * the ports use the caller's clock.
  */
 import type { Store } from '../../core/ports/store.ts';
 
-/** How many arguments stand before the options of a call, where it is not one. */
+/** The number of arguments before the options of a call; of all other calls, one. */
 const PLACES: Readonly<Record<string, number>> = { workers: 0, get: 2 };
 
 export function storeAt(store: Store, nowMs: number): Store {

@@ -1,6 +1,6 @@
 /**
- * multipart/form-data as it comes: one part after the other, each a stream, nothing held but a piece and a delimiter's
- * length. Whoever takes a part reads it before asking for the next; what is left unread is skipped.
+ * Reads multipart/form-data as a stream, part after part; it buffers no more than one chunk and the length of a delimiter.
+ * The caller reads a part before it asks for the next; the unread rest of a part is skipped.
  */
 import { createReadStream } from 'node:fs';
 import { badInput } from '../../core/ports/errors.ts';
@@ -44,6 +44,7 @@ async function* write(
   { name, boundary }: { name: string; boundary: string },
 ): AsyncGenerator<Uint8Array> {
   const file = name.replaceAll('"', '%22');
+  yield Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="x_format"\r\n\r\njson\r\n`);
   yield Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="filedata"; filename="${file}"\r\n\r\n`);
   yield* createReadStream(path) as AsyncIterable<Uint8Array>;
   yield Buffer.from(`\r\n--${boundary}--\r\n`);

@@ -1,4 +1,4 @@
-/** RQ's addresses of a message's files: attaching with an MD5 as the receipt, reading with Range, and the log. */
+/** RQ's URLs of a message's files: attach (answered with the MD5), delete, read with Range, and the log. */
 import { Readable } from 'node:stream';
 import { text } from '../../core/input/check.ts';
 import { jobId, queueName } from '../../core/job/names.ts';
@@ -20,75 +20,86 @@ import { gather } from './multipart.ts';
 import { filesOf, isMultipart, readRqBody } from './rq-body.ts';
 import { jobIn, jobOrNull } from './rq-message-routes.ts';
 import { relayLog } from './rq-relay-log.ts';
-import { fail, inRqWords, ok, refusal, seeOther } from './rq-replies.ts';
+import { answerForm, fail, inRqWords, ok, refusal, seeOther } from './rq-replies.ts';
 import type { RqCompat } from './rq-routes.ts';
 
 const MAX_BYTES = 10 * 1024 ** 3;
 const params = { queue: queueName, id: jobId };
 const LOG = 'stdio.log';
 
-// Long because it is a table of addresses.
-export function rqAttachmentRoutes(door: RqCompat): readonly Route[] {
-  return [
-    route({
-      name: 'rq.attach',
-      method: 'POST',
-      path: '/q/{queue}/{id}/attach/new',
-      about: 'Attaches a file (`filedata` of a form) to a prepared message; answers its MD5.',
-      role: 'submit',
-      relay: true,
-      params,
-      body: 'any',
-      limits: { bodyBytes: MAX_BYTES },
-      answer: 'text',
-      handle: inRqWords(attach),
-    }),
-    route({
-      name: 'rq.attach.delete',
-      method: 'POST',
-      path: '/q/{queue}/{id}/attach/{name}',
-      about: 'Removes a file from a prepared message, by `_method` delete.',
-      role: 'submit',
-      params: { ...params, name: text({ max: 4_096 }) },
-      body: 'any',
-      limits: { bodyBytes: 1024 * 1024 },
-      answer: 'text',
-      handle: inRqWords((call) => removeFile(door, call)),
-    }),
-    route({
-      name: 'rq.attach.get',
-      method: 'GET',
-      path: '/q/{queue}/{id}/attach/{name}',
-      about: 'A file of a message, whole or a Range of it.',
-      role: 'read',
-      params: { ...params, name: attachedName },
-      answer: 'bytes',
-      handle: inRqWords(readFile),
-    }),
-    route({
-      name: 'rq.log',
-      method: 'GET',
-      path: '/q/{queue}/{id}/log/{file}',
-      about: 'What the script wrote (stdio.log), whole or a Range of it.',
-      role: 'read',
-      params: { ...params, file: text({ max: 255 }) },
-      answer: 'bytes',
-      handle: inRqWords((call) => readLog(door, call)),
-    }),
-    ...(['tailviewlog', 'tailview'] as const).map((view) =>
-      route({
-        name: `rq.${view}`,
-        method: 'GET',
-        path: `/q/{queue}/{id}/${view}/{file}`,
-        about: 'To the page for people, where the log is followed.',
-        role: 'open',
-        params: { ...params, file: text({ max: 255 }) },
-        answer: 'none',
-        status: 303,
-        handle: ({ params: { queue, id } }) => seeOther(`/q/${queue}/${id}`),
-      }),
-    ),
-  ];
+export function rqAttachmentRoutes(rq: RqCompat): readonly Route[] {
+  return [attachRoute(), removeRoute(), fileRoute(), logRoute(rq), followRoute('tailviewlog'), followRoute('tailview')];
+}
+
+function attachRoute(): Route {
+  return route({
+    name: 'rq.attach',
+    method: 'POST',
+    path: '/q/{queue}/{id}/attach/new',
+    about: 'Attaches a file (`filedata` of a form) to a prepared message. Returns its MD5.',
+    role: 'submit',
+    relay: true,
+    params,
+    body: 'any',
+    limits: { bodyBytes: MAX_BYTES },
+    answer: 'text',
+    handle: inRqWords(attach),
+  });
+}
+
+function removeRoute(): Route {
+  return route({
+    name: 'rq.attach.delete',
+    method: 'POST',
+    path: '/q/{queue}/{id}/attach/{name}',
+    about: 'Removes a file from a prepared message, by `_method` delete.',
+    role: 'submit',
+    params: { ...params, name: text({ max: 4_096 }) },
+    body: 'any',
+    limits: { bodyBytes: 1024 * 1024 },
+    answer: 'text',
+    handle: inRqWords(removeFile),
+  });
+}
+
+function fileRoute(): Route {
+  return route({
+    name: 'rq.attach.get',
+    method: 'GET',
+    path: '/q/{queue}/{id}/attach/{name}',
+    about: 'Returns a file of a message, or a Range of it.',
+    role: 'read',
+    params: { ...params, name: attachedName },
+    answer: 'bytes',
+    handle: inRqWords(readFile),
+  });
+}
+
+function logRoute(rq: RqCompat): Route {
+  return route({
+    name: 'rq.log',
+    method: 'GET',
+    path: '/q/{queue}/{id}/log/{file}',
+    about: 'Returns the output of the script (stdio.log), or a Range of it.',
+    role: 'read',
+    params: { ...params, file: text({ max: 255 }) },
+    answer: 'bytes',
+    handle: inRqWords((call) => readLog(rq, call)),
+  });
+}
+
+function followRoute(view: 'tailviewlog' | 'tailview'): Route {
+  return route({
+    name: `rq.${view}`,
+    method: 'GET',
+    path: `/q/{queue}/{id}/${view}/{file}`,
+    about: 'Redirects to the page of the message, which follows the log.',
+    role: 'open',
+    params: { ...params, file: text({ max: 255 }) },
+    answer: 'none',
+    status: 303,
+    handle: ({ params: { queue, id } }) => seeOther(`/q/${queue}/${id}`),
+  });
 }
 
 /**
@@ -107,7 +118,7 @@ async function attach(call: Call): Promise<Reply> {
     reply = isOpen ? await receive(call, { id: job.id, name: file, bytes }) : refusal('cannot find message');
   }
   if (reply === null) return fail('missing filedata', 404);
-  return format === 'html' && isOpen && isOk(reply) ? seeOther(`/q/${job.queue}/${job.id}`) : reply;
+  return isOpen && isOk(reply) ? answerForm({ x_format: format }, reply, `/q/${job.queue}/${job.id}`) : reply;
 }
 
 const isOk = ({ body }: Reply): boolean => (body as { value?: readonly unknown[] }).value?.[0] === 'ok';
@@ -126,14 +137,14 @@ async function receive(call: Call, file: { id: string; name: string; bytes: Asyn
   return ok(`${await node.md5(answer.attachment.sha256)}-Attached successfully`);
 }
 
-/** A message that was committed or deleted while its file came. */
+/** Answers for a message that was committed or deleted during the upload. */
 function refusedFile(answer: UploadRefused | Refused): Reply {
   const { code, message } = answer.refusal;
   if (code === 'not-found' || code === 'wrong-state') return refusal('cannot find message');
   return refusal(message);
 }
 
-async function removeFile(door: RqCompat, call: Call): Promise<Reply> {
+async function removeFile(call: Call): Promise<Reply> {
   const { name } = call.params as { name: string };
   const { fields } = await readRqBody(call);
   if (fields['_method'] !== 'delete') return fail('Invalid method param', 400);
@@ -144,8 +155,7 @@ async function removeFile(door: RqCompat, call: Call): Promise<Reply> {
   if ((await attachments.list(job.id)).length === 0) return json([false, 'No attach directory for msg']);
   const answer = await uploads.remove(job.id, name);
   if (!answer.ok) return json([false, 'No attachment with that named for msg']);
-  const isPage = fields['x_format'] === 'html';
-  return isPage ? seeOther(new URL(door.fullId(job)).pathname) : ok('Attachment deleted successfully');
+  return answerForm(fields, ok('Attachment deleted successfully'), `/q/${job.queue}/${job.id}`);
 }
 
 async function readFile(call: Call): Promise<Reply> {
@@ -154,13 +164,12 @@ async function readFile(call: Call): Promise<Reply> {
   return sendAttachment({ id, name }, call);
 }
 
-/** The latest attempt's. */
-async function readLog(door: RqCompat, call: Call): Promise<Reply> {
+/** Sends the log of the latest attempt. */
+async function readLog(rq: RqCompat, call: Call): Promise<Reply> {
   const job = await jobIn(call);
   const { id } = job;
-  if ((call.params as { file: string }).file !== LOG)
-    throw refuseRequest('not-found', `there is ${LOG} and nothing else`);
-  if (job.queue === RELAY_QUEUE) return plain(relayLog(job, door.url));
+  if ((call.params as { file: string }).file !== LOG) throw refuseRequest('not-found', `the only log is ${LOG}`);
+  if (job.queue === RELAY_QUEUE) return plain(relayLog(job, rq.url));
   const elsewhere = await forwardLog(call, { id, attempt: 'latest', rest: '' });
   if (elsewhere !== null) return elsewhere;
   const found = await nodeOf(call.context).attempts.log(id, 'latest');

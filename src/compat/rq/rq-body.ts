@@ -1,5 +1,5 @@
 /**
- * What an RQ client sends: JSON, a form, or a form with files. All of it becomes names and texts; files stay streams.
+ * Reads the body of an RQ client: JSON, a form, or a form with files. Fields become texts; files stay streams.
  */
 import { badInput } from '../../core/ports/errors.ts';
 import type { Call } from '../../server/http/route.ts';
@@ -55,7 +55,7 @@ export function parseObject(text: string, path: string): Readonly<Record<string,
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Told below, in the same words.
+    // Reported below: invalid JSON and a value that is no object have one message.
   }
   throw badInput('message', [{ path, message: 'must be a JSON object' }]);
 }

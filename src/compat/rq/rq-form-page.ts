@@ -31,7 +31,7 @@ const texts = mapOf(anyText, 20);
 const hidden = object({ default: oneOf('hidden', 'shown') });
 const NO_OVERRIDES: FormOverrides = { isHidden: false, of: {} };
 
-export function rqFormRoutes(door: RqCompat): readonly Route[] {
+export function rqFormRoutes(rq: RqCompat): readonly Route[] {
   return [
     route({
       name: 'rq.new_message.page',
@@ -41,15 +41,15 @@ export function rqFormRoutes(door: RqCompat): readonly Route[] {
       role: 'read',
       params: { queue: queueName },
       answer: 'text',
-      handle: inRqWords((call) => form(door, call)),
+      handle: inRqWords((call) => form(rq, call)),
     }),
   ];
 }
 
-async function form(door: RqCompat, { context, params }: Call): Promise<Reply> {
+async function form(rq: RqCompat, { context, params }: Call): Promise<Reply> {
   const { queue } = params as { readonly queue: string };
-  await rqQueue(door, context, queue);
-  const overrides = await readFormOverrides(join(homeAt(door.root).rqQueues, queue));
+  await rqQueue(rq, context, queue);
+  const overrides = await readFormOverrides(join(homeAt(rq.root).rqQueues, queue));
   return html(formPage(queue, overrides), 'text/html; charset=utf-8');
 }
 

@@ -23,7 +23,7 @@ const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;
 
 type Config = Readonly<Record<string, unknown>>;
 
-export function rqNewQueueRoutes(door: RqCompat): readonly Route[] {
+export function rqNewQueueRoutes(rq: RqCompat): readonly Route[] {
   return [
     route({
       name: 'rq.new_queue.page',
@@ -46,7 +46,7 @@ export function rqNewQueueRoutes(door: RqCompat): readonly Route[] {
       status: 303,
       handle: inRqWords(async (call) => {
         const { json, fields, lists } = await readRqBody(call);
-        return create(door, call, json ?? { ...fieldsUnder(fields, 'queue'), ...listsUnder(lists, 'queue') });
+        return create(rq, call, json ?? { ...fieldsUnder(fields, 'queue'), ...listsUnder(lists, 'queue') });
       }),
     }),
     route({
@@ -60,46 +60,46 @@ export function rqNewQueueRoutes(door: RqCompat): readonly Route[] {
       status: 303,
       handle: inRqWords(async (call) => {
         const { fields } = await readRqBody(call);
-        return link(door, call, fieldsUnder(fields, 'queue')['json_path'] ?? '');
+        return link(rq, call, fieldsUnder(fields, 'queue')['json_path'] ?? '');
       }),
     }),
   ];
 }
 
-async function create(door: RqCompat, call: Call, given: Config): Promise<Reply> {
-  if (!mayName(door, call)) return forbidden();
+async function create(rq: RqCompat, call: Call, given: Config): Promise<Reply> {
+  if (!mayName(rq, call)) return forbidden();
   const { name } = given;
-  if (typeof name === 'string' && (await isThere(door, call, name))) return fail('already created');
+  if (typeof name === 'string' && (await isThere(rq, call, name))) return fail('already created');
   if (!isRqName(name)) return fail('queue name has invalid characters');
   const text = JSON.stringify(configFor(name, given));
-  await writeRqQueue(homeAt(door.root), name, { text });
-  return created(door, call, name);
+  await writeRqQueue(homeAt(rq.root), name, { text });
+  return created(rq, call, name);
 }
 
 /** Relative paths start at the data directory. */
-async function link(door: RqCompat, call: Call, given: string): Promise<Reply> {
-  if (!mayName(door, call)) return forbidden();
-  const path = isAbsolute(given) ? given : join(door.root, given);
+async function link(rq: RqCompat, call: Call, given: string): Promise<Reply> {
+  if (!mayName(rq, call)) return forbidden();
+  const path = isAbsolute(given) ? given : join(rq.root, given);
   const config = parseConfig(await readFile(path, 'utf8').catch(() => ''));
   if (config === null) return fail(`Couldn't parse json file (${given}).`, 404);
   const problem = linkProblem(config);
   if (problem !== null) return fail(problem);
   const name = config['name'] as string;
-  if (await isThere(door, call, name)) return fail('queue is already running');
+  if (await isThere(rq, call, name)) return fail('queue is already running');
   if (!isRqName(name)) return fail('queue name has invalid characters');
   readRqConfig(config);
-  await writeRqQueue(homeAt(door.root), name, { link: path });
-  return created(door, call, name);
+  await writeRqQueue(homeAt(rq.root), name, { link: path });
+  return created(rq, call, name);
 }
 
 /** The socket and the pid file are there with the answer, as in RQ. */
-async function created(door: RqCompat, call: Call, name: string): Promise<Reply> {
+async function created(rq: RqCompat, call: Call, name: string): Promise<Reply> {
   await call.context.node?.reload();
-  await door.openSockets();
+  await rq.openSockets();
   return seeCreated(`/q/${name}`);
 }
 
-const mayName = (door: RqCompat, call: Call): boolean => door.asOpen(call).may('admin');
+const mayName = (rq: RqCompat, call: Call): boolean => rq.asOpen(call).may('admin');
 
 function forbidden(): Reply {
   return fail(
@@ -108,8 +108,8 @@ function forbidden(): Reply {
   );
 }
 
-async function isThere(door: RqCompat, { context }: Call, name: string): Promise<boolean> {
-  return rqQueue(door, context, name).then(
+async function isThere(rq: RqCompat, { context }: Call, name: string): Promise<boolean> {
+  return rqQueue(rq, context, name).then(
     () => true,
     (error: unknown) => {
       if (error instanceof RequestRefused) return false;

@@ -1,5 +1,5 @@
 /**
- * What RQ's scripts look for in its pages: the web UI's pages at the same addresses contain it, for clients that run no
+ * The texts that RQ's scripts search in its pages: the web UI's pages at the same addresses contain it, for clients that run no
  * JavaScript. It holds no data of jobs, because these pages are served without authentication.
  */
 import type { IncomingMessage } from 'node:http';
@@ -12,7 +12,7 @@ const STATUS = 'QUEUEMGR: OPERATIONAL';
 const COOKIE = 'rq-notice=queue-created';
 const PAGES: ReadonlySet<string> = new Set(['/', '/q/{queue}']);
 
-/** Redirects to a page that shows the notice once: RQ's clients look for it there. */
+/** Redirects to a page that shows the notice once: RQ's clients search for it there. */
 export function seeCreated(address: string): Reply {
   const reply = seeOther(address, `${QUEUE_CREATED}\n`);
   return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(60) } };

@@ -9,21 +9,26 @@ const SEE_OTHER = 303;
 
 export const ok = (what: string): Reply => json(['ok', what]);
 export const fail = (why: string, status = 400): Reply => json(['fail', why], status);
-/** RQ answers 200 to a request that it understood, and says in the body that it did nothing. */
+/** A refusal in RQ's form: status 200, with `fail` and the reason in the body. */
 export const refusal = (why: string): Reply => fail(why, 200);
 
-/** To the page for people, as RQ's forms are answered; `say` goes along for clients that look for the words. */
-export function seeOther(address: string, say = ''): Reply {
+/** Redirects to a page of the web UI, as RQ answers forms. `notice` is the body, for clients that search it for a text. */
+export function seeOther(address: string, notice = ''): Reply {
   const headers = { location: address, 'content-type': 'text/plain; charset=utf-8' };
-  return { status: SEE_OTHER, headers, body: { kind: 'text', text: say } };
+  return { status: SEE_OTHER, headers, body: { kind: 'text', text: notice } };
 }
 
-/** Where a form wants to go back to: a place of this node and nowhere else. */
+/** Answers a form: with RQ's reply if `x_format` is `json`, else with a redirect to `back` or to the path. */
+export function answerForm(fields: Readonly<Record<string, string>>, reply: Reply, path: string): Reply {
+  return fields['x_format'] === 'json' ? reply : seeOther(backOf(fields, path));
+}
+
+/** Returns the field `back` of a form if it is a path of this node. */
 export function backOf({ back = '' }: Readonly<Record<string, string>>, otherwise: string): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(back) ? back : otherwise;
 }
 
-/** What is thrown becomes RQ's `fail`; what nobody foresaw stays the server's to tell. */
+/** Answers refused requests and bad input with RQ's `fail`; the server handles all other errors. */
 export function inRqWords(handle: (call: Call) => Promise<Reply>): (call: Call) => Promise<Reply> {
   return async (call) => {
     try {
@@ -36,7 +41,7 @@ export function inRqWords(handle: (call: Call) => Promise<Reply>): (call: Call) 
   };
 }
 
-/** RQ knows few codes: a no to what was asked is 400. */
+/** RQ uses few codes: other refusals are 400. */
 function statusIn({ status }: Reply): number {
   return [403, 404, 413, 503, 507].includes(status) ? status : 400;
 }

@@ -1,6 +1,6 @@
 /**
- * RQ's HTTP interface at its own addresses, over the same store, files, guards and roles as everything. The pages at
- * those addresses are the web page.
+ * RQ's HTTP interface at its own URLs, over the same store, files, guards and roles as the API. The pages at those URLs
+ * are the web UI.
  */
 import { join } from 'node:path';
 import type { Job } from '../../core/job/job.ts';
@@ -14,6 +14,7 @@ import { rqFormRoutes } from './rq-form-page.ts';
 import type { RqMarkers } from './rq-markers.ts';
 import { rqMessageRoutes } from './rq-message-routes.ts';
 import { rqNewQueueRoutes } from './rq-new-queue-routes.ts';
+import { rqQueueAdminRoutes } from './rq-queue-admin-routes.ts';
 import { rqQueueRoutes } from './rq-queue-routes.ts';
 
 export interface RqCompatOptions {
@@ -24,7 +25,7 @@ export interface RqCompatOptions {
   readonly markers: Pick<RqMarkers, 'operate' | 'sync'>;
   /** Opens the sockets of queues that are new. */
   openSockets(): Promise<void>;
-  /** RQ's own openness: whoever comes over the loopback may name scripts. */
+  /** Whether callers on the loopback may set scripts, as in RQ. */
   readonly isOpen: boolean;
   readonly startedAt: number;
   /** production, development, test, stage. */
@@ -32,26 +33,27 @@ export interface RqCompatOptions {
 }
 
 export interface RqCompat extends RqCompatOptions {
-  /** The id of a message as others know it: its address. */
+  /** Returns the full id of a message: its URL. */
   fullId(job: { readonly queue: string; readonly id: string }): string;
   message(context: ServerContext, job: Job): Promise<object>;
-  /** The same call, admin where this door is open to the loopback. */
+  /** Returns the same call, with the role admin for the loopback if `isOpen`. */
   asOpen(call: Call): Call;
 }
 
 export function rqRoutes(options: RqCompatOptions): readonly Route[] {
-  const door: RqCompat = {
+  const rq: RqCompat = {
     ...options,
     fullId: ({ queue, id }) => `${options.url}q/${queue}/${id}`,
     message: (context, job) => fullMessage(options, context, job),
     asOpen: (call) => (options.isOpen && call.principal.actor === 'loopback' ? { ...call, may: () => true } : call),
   };
   return [
-    ...rqQueueRoutes(door),
-    ...rqNewQueueRoutes(door),
-    ...rqFormRoutes(door),
-    ...rqMessageRoutes(door),
-    ...rqAttachmentRoutes(door),
+    ...rqQueueRoutes(rq),
+    ...rqQueueAdminRoutes(rq),
+    ...rqNewQueueRoutes(rq),
+    ...rqFormRoutes(rq),
+    ...rqMessageRoutes(rq),
+    ...rqAttachmentRoutes(rq),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** What RQ's socket commands are called over HTTP: names and shapes, and nothing else. */
+/** Translates RQ's socket commands to calls of its HTTP interface. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -15,8 +15,8 @@ interface Asked {
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * One request to the node; its answer as JSON, or as its text. A node that refuses answers before all is sent, so an
- * answer counts even if the rest cannot be sent.
+ * Sends a request to the node and returns the answer, as JSON or as text. A node that refuses a request answers before
+ * it has read all of it: an answer counts even if the rest cannot be sent.
  */
 async function ask(socketPath: string, path: string, { method = 'GET', type, body }: Asked = {}): Promise<unknown> {
   const headers = type === undefined ? {} : { 'content-type': type };
@@ -45,7 +45,7 @@ async function* pieces(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** A form's answer is words; RQ's is a pair. */
+/** Returns the pair that RQ answers; the answer of a form is a text. */
 const inPair = (word: string, answer: unknown): unknown => (Array.isArray(answer) ? answer : [word, answer]);
 
 const QUEUE_STATES = /^(up|down|pause|resume)_queue$/;
@@ -126,7 +126,7 @@ export async function queueCommand(
     const mesg = JSON.stringify({ ...given, _method: MAKES[name] });
     return post(socket, `/q/${queue}/new_message`, { ...JSON_REPLY, mesg });
   }
-  if (!NAMING.has(name)) return look(socket, { queue, name, given: given ?? {} });
+  if (!NAMING.has(name)) return readQueue(socket, { queue, name, given: given ?? {} });
   const id = typeof given?.msg_id === 'string' ? shortId(given.msg_id) : '';
   if (id === '') return ['fail', "lacking 'msg_id' field"];
   return messageCommand(socket, name, { ...given, path: `/q/${queue}/${encodeURIComponent(id)}` });
@@ -187,13 +187,13 @@ async function readMessage(socket: string, name: string, path: string): Promise<
 const orNotFound = (answer: unknown): unknown =>
   Array.isArray(answer) && String(answer[1]).startsWith('cannot find message') ? ['fail', 'msg not found'] : answer;
 
-interface Look {
+interface QueueRead {
   readonly queue: string;
   readonly name: string;
   readonly given: Named;
 }
 
-async function look(socket: string, { queue, name, given }: Look): Promise<unknown> {
+async function readQueue(socket: string, { queue, name, given }: QueueRead): Promise<unknown> {
   const about = async () => (await ask(socket, `/q/${queue}.json`)) as Readonly<Record<string, unknown>>;
   switch (name) {
     case 'ping':

@@ -1,5 +1,5 @@
 /**
- * RQ's unix sockets in the node's home: `config/queuemgr.sock`, and `queue/<name>/queue.sock` for each queue. Each command is
+ * RQ's unix sockets in the data directory: `config/queuemgr.sock`, and `queue/<name>/queue.sock` for each queue. Each command is
  * a call of RQ's HTTP interface on the node's own socket, so that both have the same rules and the same audit.
  */
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { frame, readFrame } from './rq-frames.ts';
 import { managerCommand, queueCommand } from './rq-socket-commands.ts';
 
 export interface RqSocketsOptions {
-  /** The home's folder. */
+  /** The data directory. */
   readonly root: string;
   /** The node's own socket. */
   readonly socket: string;
@@ -29,13 +29,13 @@ interface Listening {
 /** The longest path that a unix socket can have. */
 const LONGEST_PATH = 107;
 /** A socket that was removed is made again within this time. */
-const LOOK_EVERY_MS = 2_000;
+const CHECK_EVERY_MS = 2_000;
 
 export class RqSockets {
   readonly #options: RqSocketsOptions;
   readonly #servers = new Map<string, Listening>();
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<void> = Promise.resolve();
+  #checking: Promise<void> = Promise.resolve();
 
   constructor(options: RqSocketsOptions) {
     this.#options = options;
@@ -43,21 +43,21 @@ export class RqSockets {
 
   async start(): Promise<void> {
     await this.#listenAll();
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => void this.check(), CHECK_EVERY_MS);
     this.#timer.unref();
   }
 
-  /** Queues come and go; so do their sockets. */
-  look(): Promise<void> {
-    this.#looking = this.#looking
+  /** Opens sockets for new queues, and closes those of deleted ones. */
+  check(): Promise<void> {
+    this.#checking = this.#checking
       .then(() => this.#listenAll())
-      .catch((error: unknown) => this.#options.onTrouble("the sockets of RQ's door", error));
-    return this.#looking;
+      .catch((error: unknown) => this.#options.onTrouble("the sockets of RQ's compat layer", error));
+    return this.#checking;
   }
 
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looking;
+    await this.#checking;
     await Promise.all([...this.#servers.keys()].map((path) => this.#close(path)));
   }
 
@@ -89,7 +89,7 @@ export class RqSockets {
   }
 
   async #listen(path: string, run: Command): Promise<void> {
-    // A home so deep that its sockets have no room does without them; everything else works.
+    // A path that is too long for a socket: the queue has none, and everything else works.
     if (Buffer.byteLength(path) > LONGEST_PATH) return;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await rm(path, { force: true });

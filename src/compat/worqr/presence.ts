@@ -1,15 +1,15 @@
 /**
- * A Worqr worker's presence: its registration, which lasts as long as its timer is wound, and the tasks it holds.
+ * A Worqr worker's presence: its registration, which heartbeats renew, and the tasks it holds.
  *
- * A worker that comes too late finds itself failed: its tasks are somebody else's by then, so it forgets them and
- * registers anew. It never settles what it does not hold.
+ * A worker whose registration has expired is lost, and its tasks go to other workers: it drops them and registers again.
+ * It never settles a task that it does not hold.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Job } from '../../core/job/job.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
 
-/** A task that is being worked on. */
+/** A task that this worker runs. */
 export interface Held {
   readonly queue: string;
   readonly token: number;
@@ -48,7 +48,7 @@ export class Presence {
     this.#isStarted = true;
   }
 
-  /** Winds the timer of the worker and those of its tasks, in this order: a failed worker holds nothing. */
+  /** Renews the registration and then the leases of the tasks, in this order: a lost worker holds none. */
   async keepAlive(): Promise<void> {
     if (!this.#isStarted) return;
     if (!(await this.#beat('renew'))) {
@@ -73,7 +73,7 @@ export class Presence {
     return { id: job.id, task: taskOf(job) };
   }
 
-  /** Ends what this worker holds; a stranger's id, or one that was given away, is refused. */
+  /** Settles a task that this worker holds. Any other id is refused. */
   async settle(id: string, how: TaskEnd): Promise<void> {
     const held = this.held.get(id);
     if (held === undefined) throw new Error(`process ${id} is not one of this worker's`);
@@ -83,8 +83,8 @@ export class Presence {
     if (answer?.ok === false) throw new Error(answer.refusal.message);
   }
 
-  /** Gives back what is held of these queues, to their front. */
-  async giveBack(queues: ReadonlySet<string>): Promise<void> {
+  /** Returns the tasks of these queues to their front. */
+  async returnTasks(queues: ReadonlySet<string>): Promise<void> {
     for (const [id, { queue }] of this.held) {
       if (queues.has(queue)) await this.settle(id, { kind: 'release', reason: 'its worker stopped' });
     }
@@ -99,12 +99,12 @@ export class Presence {
   async #beat(kind: 'register' | 'renew'): Promise<boolean> {
     const { workerId: id, leaseMs } = this.#options;
     const { jobs } = (await this.#options.longhaul()).store;
-    const about = { host: hostname(), pid: process.pid, queues: [...this.queues], info: '{"door":"worqr"}' };
+    const about = { host: hostname(), pid: process.pid, queues: [...this.queues], info: '{"compat":"worqr"}' };
     return (await jobs.keepWorker({ id, leaseMs, kind, ...about })).ok;
   }
 }
 
-/** Tasks are texts and stay what they are. */
+/** Returns the text of a task, unchanged. */
 export function taskOf({ data }: Pick<Job, 'data'>): string {
   const task: unknown = JSON.parse(data);
   return typeof task === 'string' ? task : data;

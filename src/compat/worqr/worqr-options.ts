@@ -1,11 +1,11 @@
 /**
- * What `new Worqr(…)` is given, in Worqr's own names, and what that means here. Nothing is opened in this file.
+ * The parameters of `new Worqr(…)` in Worqr's own names, and the settings and address that they become.
  */
 import { badInput } from '../../core/ports/errors.ts';
 import type { SettingsInput } from '../../core/settings/settings-input.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
 
-/** Where the tasks are: as Worqr names a Redis, or any address of Longhaul's. */
+/** The address of the store: a Redis in Worqr's names, or any address of Longhaul's. */
 export interface WorqrAddress {
   /** The host of a Redis server. */
   readonly host?: string;
@@ -15,9 +15,9 @@ export interface WorqrAddress {
   readonly password?: string;
   /** A folder, `redis://…`, `http://…` or `memory:` instead of host and port. */
   readonly url?: string;
-  /** An open connection instead, which stays its owner's to close. */
+  /** An open connection instead; the caller closes it. */
   readonly longhaul?: Longhaul;
-  /** Ready-made Redis clients, which Worqr took and this door cannot use. */
+  /** A Redis client for data, which Worqr accepts. Refused: this compat layer cannot use it. */
   readonly data?: unknown;
   /** A Redis client for subscriptions; refused like `data`. */
   readonly subscribe?: unknown;
@@ -31,7 +31,7 @@ export interface WorqrOptions {
   readonly workerId?: string;
   /** Milliseconds between heartbeats. */
   readonly workerHeartbeatInterval?: number;
-  /** Seconds; a negative number makes a permanent worker, which nobody but `failWorker` ends. */
+  /** Seconds; a negative number makes a permanent worker, which only `failWorker` ends. */
   readonly workerTimeout?: number;
   /** Milliseconds between checks for lost workers. */
   readonly workerCleanupInterval?: number;
@@ -53,14 +53,14 @@ export const WORQR_DEFAULTS = {
 const PERMANENT_MS = 365 * 86_400_000;
 
 /**
- * A task comes back to the front as often as its workers are lost, at once, and nothing is kept of it once it is
- * finished but the moment in which `done` is told.
+ * Settings of a queue: the task of a lost worker returns to the front at once, without a limit. An ended task is kept for
+ * ten seconds, so that `done` can carry its result.
  */
 export const WORQR_QUEUE: SettingsInput = {
   retries: 1_000_000,
   lostCountsAs: 'failure',
   onLost: 'requeue',
-  // Workers name their own; nothing may be forgotten sooner than a lease of the queue would end.
+  // Workers set leases of their own. The retention must not be shorter than a lease of the queue.
   lease: '10s',
   heartbeat: '1s',
   retention: { done: { for: '10s' }, failed: { for: '10s' }, cancelled: { for: '10s' } },

@@ -2,8 +2,8 @@
 /**
  * Worqr's one class over Longhaul: the constructor, methods and events of Worqr, with its words (task, process, worker).
  *
- * No rule lives here. What its documents say is done by the core: a task goes to one worker, a failed worker's tasks
- * come back to the front and are announced, and whoever does not hold a process cannot end it.
+ * It has no rules of its own. The core keeps the promises of Worqr's documents: a task goes to one worker, the tasks of a
+ * failed worker return to the front and are announced, and only the worker that holds a process can end it.
  */
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
@@ -16,11 +16,11 @@ import type { Longhaul } from '../../library/longhaul.ts';
 import { isRedisAddress } from '../../library/store-address.ts';
 import { maintainWhileOpen } from '../shared/maintenance.ts';
 import { Presence, taskOf } from './presence.ts';
-import { type Audience, countWaiting, tellEvents, tellWork } from './worqr-events.ts';
+import { countWaiting, type EventTarget, emitEvents, emitWork } from './worqr-events.ts';
 import type { WorqrAddress, WorqrOptions } from './worqr-options.ts';
 import { addressOf, leaseMsOf, WORQR_DEFAULTS, WORQR_QUEUE } from './worqr-options.ts';
 
-/** A task that is being worked on, as `dequeue` gives it. */
+/** A running task, as `dequeue` returns it. */
 export interface WorqrProcess {
   /** The id of the process. */
   readonly id: string;
@@ -35,13 +35,13 @@ export class Worqr extends EventEmitter {
   readonly #options: typeof WORQR_DEFAULTS & { workerId: string };
   readonly #longhaul: Promise<Longhaul>;
   readonly #presence: Presence;
-  readonly #audience: Audience;
+  readonly #target: EventTarget;
   readonly #known = new Map<string, Promise<unknown>>();
-  /** Queues that this worker has stopped to work on: their events end. */
+  /** Queues on which this worker has stopped work: their events end. */
   readonly #stopped = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #isOwner: boolean;
-  #telling: Promise<void> = Promise.resolve();
+  #emitting: Promise<void> = Promise.resolve();
   #unsubscribe = (): void => undefined;
   #stopMaintenance = (): void => undefined;
 
@@ -55,12 +55,12 @@ export class Worqr extends EventEmitter {
       workerId: this.#options.workerId,
       leaseMs: leaseMsOf(this.#options),
       longhaul: () => this.#longhaul,
-      onLost: () => this.#trouble(new Error(`worker ${this.#options.workerId} came too late, and starts anew`)),
+      onLost: () => this.#trouble(new Error(`worker ${this.#options.workerId} was lost, and has registered again`)),
     });
-    this.#audience = {
-      isHeard: (queue) => this.listenerCount(queue) > 0 && !this.#stopped.has(queue),
+    this.#target = {
+      hasListener: (queue) => this.listenerCount(queue) > 0 && !this.#stopped.has(queue),
       worksOn: (queue) => this.#presence.queues.has(queue),
-      tell: (queue, type, message) => {
+      emit: (queue, type, message) => {
         if (type === 'delete') this.#known.delete(queue);
         this.emit(queue, type, message);
       },
@@ -86,7 +86,7 @@ export class Worqr extends EventEmitter {
     return countWaiting(await this.#longhaul, queue);
   }
 
-  /** Waiting tasks are gone; those that are worked on are told of by `delete`, and end with their workers. */
+  /** Deletes the waiting tasks of a queue, and emits `delete`. Running tasks end with their workers. */
   async deleteQueue(queue: string): Promise<void> {
     const { store } = await this.#longhaul;
     for (;;) {
@@ -146,7 +146,7 @@ export class Worqr extends EventEmitter {
     return [...this.#presence.held].filter(([, held]) => held.task === task).map(([id]) => id);
   }
 
-  /** The task goes back to the front of its queue. */
+  /** Returns the task of a process to the front of its queue. */
   async stopProcess(id: string): Promise<void> {
     await this.#presence.settle(id, { kind: 'release', reason: 'its process was stopped' });
   }
@@ -183,7 +183,7 @@ export class Worqr extends EventEmitter {
     const { workerHeartbeatInterval, workerCleanupInterval, debugMode, debugInterval } = this.#options;
     this.#every(workerHeartbeatInterval, () => this.keepWorkerAlive());
     this.#every(workerCleanupInterval, () => this.cleanupWorkers());
-    if (debugMode) this.#every(debugInterval, async () => this.#tellDebug());
+    if (debugMode) this.#every(debugInterval, async () => this.#emitDebug());
   }
 
   /** Renews the registration of this worker and the leases of its processes. */
@@ -201,16 +201,16 @@ export class Worqr extends EventEmitter {
     await this.requestWork(queue);
   }
 
-  /** Tells `work` when there is some. */
+  /** Emits `work` if the queue has waiting tasks. */
   async requestWork(queue: string): Promise<void> {
-    await tellWork(await this.#longhaul, queue, this.#audience);
+    await emitWork(await this.#longhaul, queue, this.#target);
   }
 
   /** Ends work on a queue, and returns its running tasks to it. */
   async stopWork(queue: string): Promise<void> {
     this.#presence.queues.delete(queue);
     this.#stopped.add(queue);
-    await this.#presence.giveBack(new Set([queue]));
+    await this.#presence.returnTasks(new Set([queue]));
     await this.keepWorkerAlive();
   }
 
@@ -219,7 +219,7 @@ export class Worqr extends EventEmitter {
     return (await (await this.#longhaul).workers()).filter(({ isLost }) => !isLost).map(({ id }) => id);
   }
 
-  /** What it had goes back to the front of its queues, in one step, and is announced. */
+  /** Ends a worker: its tasks return to the front of their queues in one step, and are announced. */
   async failWorker(workerId: string = this.#options.workerId): Promise<void> {
     if (workerId === this.#options.workerId) {
       this.#stopTimers();
@@ -229,14 +229,14 @@ export class Worqr extends EventEmitter {
     await (await this.#longhaul).failWorker(workerId);
   }
 
-  /** Fails every worker whose timer has run out. */
+  /** Fails every worker whose registration has expired. */
   async cleanupWorkers(): Promise<void> {
     const longhaul = await this.#longhaul;
     const lost = (await longhaul.workers()).filter(({ isLost }) => isLost);
     for (const { id } of lost) await longhaul.failWorker(id);
   }
 
-  /** Gives back what it holds, and lets go of the store. */
+  /** Returns this worker's tasks, stops its timers, and closes the store unless the caller opened it. */
   async close(): Promise<void> {
     this.#stopTimers();
     const longhaul = await this.#longhaul.catch(() => null);
@@ -244,15 +244,15 @@ export class Worqr extends EventEmitter {
     if (this.#presence.isStarted) await this.failWorker();
     this.#unsubscribe();
     this.#stopMaintenance();
-    await this.#telling;
+    await this.#emitting;
     if (this.#isOwner) await longhaul.close();
   }
 
   async #open(given: WorqrAddress, address: string): Promise<Longhaul> {
     const longhaul = given.longhaul ?? (await this.#connect(address));
     this.#unsubscribe = longhaul.subscribe((events) => {
-      this.#telling = this.#telling
-        .then(() => tellEvents(longhaul, events, this.#audience))
+      this.#emitting = this.#emitting
+        .then(() => emitEvents(longhaul, events, this.#target))
         .catch((error: unknown) => this.#trouble(error));
     });
     this.#stopMaintenance = maintainWhileOpen(longhaul.store, {
@@ -267,7 +267,7 @@ export class Worqr extends EventEmitter {
     return connect(address, isRedis ? { namespace: this.#options.redisKeyPrefix } : {});
   }
 
-  /** A queue is made Worqr's when it is used first. */
+  /** Returns a queue; sets Worqr's settings when it is first used. */
   async #queue(name: string) {
     const queue = (await this.#longhaul).queue<string>(checkQueueName(name));
     const made = this.#known.get(name) ?? queue.configure(WORQR_QUEUE);
@@ -284,7 +284,7 @@ export class Worqr extends EventEmitter {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
   }
 
-  #tellDebug(): void {
+  #emitDebug(): void {
     const now = Date.now();
     const jobs = [...this.#presence.held].map(([id, { since }]) => [id, { time: now - since }] as const);
     this.emit('debug', { jobCount: jobs.length, jobs: Object.fromEntries(jobs) });

@@ -9,15 +9,21 @@ const DATE = 'a Date becomes a text in JSON; give its toISOString() or getTime()
 export interface JsonOptions {
   /** A Date is rejected in data, which is checked before any work. In a result it becomes its text. Default: reject. */
   readonly dates?: 'reject' | 'text';
+  /** Whether a text over 256 KB is rejected. Default: true. */
+  readonly isLimited?: boolean;
 }
 
 /** Returns the JSON text of a value; undefined counts as null. Throws `bad-input` with the path. */
-export function toJsonText(what: string, value: unknown, { dates = 'reject' }: JsonOptions = {}): string {
+export function toJsonText(
+  what: string,
+  value: unknown,
+  { dates = 'reject', isLimited = true }: JsonOptions = {},
+): string {
   if (value === undefined || value === null) return 'null';
   const problem = problemOf(value, 0, dates === 'text');
   if (problem !== null) throw badInput(what, [problem]);
   const text = JSON.stringify(value);
-  const bytes = text.length * 3 <= MAX_JSON_BYTES ? 0 : new TextEncoder().encode(text).length;
+  const bytes = !isLimited || text.length * 3 <= MAX_JSON_BYTES ? 0 : new TextEncoder().encode(text).length;
   if (bytes > MAX_JSON_BYTES) {
     const message = `is ${bytes} bytes of JSON, more than ${MAX_JSON_BYTES}; put large content into an attachment and its name here`;
     throw badInput(what, [{ path: '', message }]);

@@ -98,7 +98,8 @@ export class TrackedIds {
 
 /**
  * Subscribes to every change of a tracked job, to tracking records, and to gaps. Resolves once no event can be missed.
- * After a gap the tracking records are read again; if that fails, the next event triggers another read.
+ * After a gap the tracking records are read again. If that fails, the gap is emitted, other events wait, and the next
+ * event triggers another read.
  */
 export async function followTracked(
   { jobs, records }: Pick<Store, 'jobs' | 'records'>,
@@ -106,8 +107,9 @@ export async function followTracked(
 ): Promise<Unsubscribe> {
   const ids = new TrackedIds();
   /** Events that wait until the tracking records are loaded. */
-  let waiting: StoreEvent[] | null = [];
+  let waiting: StoreEvent[] = [];
   let isStale = true;
+  let isReading = true;
   const reload = async (): Promise<void> => {
     while (isStale) {
       ids.forget();
@@ -118,21 +120,27 @@ export async function followTracked(
       });
     }
   };
-  const emitWaiting = (): void => {
-    const events = waiting ?? [];
-    waiting = null;
-    emit(events);
-  };
   const emit = (events: readonly StoreEvent[]): void => {
     const relevant = events.filter((event) => isGap(event) || ids.concerns(event));
     if (relevant.length > 0) listener(relevant);
   };
+  const emitWaiting = (): void => {
+    isReading = false;
+    emit(waiting.splice(0));
+  };
+  const emitGaps = (): void => {
+    isReading = false;
+    const [gap] = waiting.filter(isGap);
+    waiting = waiting.filter((event) => !isGap(event)).slice(-MAX_WAITING);
+    if (gap !== undefined) listener([gap]);
+  };
   const onEvents = (events: readonly StoreEvent[]): void => {
     if (events.some(isGap)) isStale = true;
-    if (waiting !== null) return void waiting.push(...events);
-    if (!isStale) return emit(events);
-    waiting = [...events];
-    void reload().then(emitWaiting, emitWaiting);
+    if (!isStale && !isReading) return emit(events);
+    waiting.push(...events);
+    if (isReading) return;
+    isReading = true;
+    void reload().then(emitWaiting, emitGaps);
   };
   const unsubscribe = jobs.subscribe(onEvents);
   try {
@@ -144,5 +152,8 @@ export async function followTracked(
   emitWaiting();
   return unsubscribe;
 }
+
+/** Events that wait while the tracking records cannot be read. Older ones are dropped: their gap was emitted. */
+const MAX_WAITING = 10_000;
 
 const isGap = ({ type }: StoreEvent): boolean => type === 'gap';

@@ -394,6 +394,10 @@ export const WORK_EVENTS: readonly StoreEventType[] = [
   'queue',
   'freed',
 ];
+/** Whether an event is in scope `work`. */
+export function isWorkEvent({ type, state }: StoreEvent): boolean {
+  return state === 'waiting' || type === 'gap' || WORK_EVENTS.includes(type);
+}
 export type Unsubscribe = () => void;
 
 export interface JobStore {

@@ -3,7 +3,7 @@
  * place that knows every setting's name and bounds.
  */
 import type { Check, Checked, Report } from '../input/check.ts';
-import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from '../input/check.ts';
+import { checked, duration, integer, listOf, object, oneOf, orNull, show, size, text } from '../input/check.ts';
 import type { Duration } from '../input/duration.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
 import type { Size } from '../input/size.ts';
@@ -16,8 +16,10 @@ import type { CoalesceInput, KeysInput, RateInput, ResourcesInput, StoredLogsInp
 import { coalesce, keys, rate, slotCount, storedLogs, throttleNames, units } from './limit-input.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
-import type { Keep, OnLost, QueueSettings, Retained, ScriptLimits, SetSettings, SettableState } from './settings.ts';
-import { DEFAULT_SETTINGS, RETAINED, settingsOf } from './settings.ts';
+import type { LimitsInput } from './script-input.ts';
+import { environment, limits, umask } from './script-input.ts';
+import type { Keep, OnLost, QueueSettings, Retained, SetSettings, SettableState } from './settings.ts';
+import { RETAINED, settingsOf } from './settings.ts';
 
 export interface KeepInput {
   for?: Duration | null;
@@ -101,14 +103,6 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   stage?: 'copy' | 'link';
 }
 
-export interface LimitsInput {
-  cpu?: Duration | null;
-  memory?: Size | null;
-  processes?: number | null;
-  fileSize?: Size | null;
-  log?: Size | null;
-}
-
 const MIN_LEASE_MS = 100;
 const MAX_STATS_DAYS = 3_650;
 
@@ -116,44 +110,6 @@ const keepRule = object({ for: orNull(duration()), count: orNull(count), bytes: 
 const keep: Check<Keep> = described(schemaOf(keepRule), (value: unknown, report: Report, path: string) => {
   const given = keepRule(value, report, path) ?? {};
   return { ms: given.for ?? null, count: given.count ?? null, bytes: given.bytes ?? null };
-});
-
-const MAX_VALUE = 64 * 1024;
-const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-
-const variables = mapOf(text({ max: MAX_VALUE, pattern: /^[^\u0000]*$/, must: 'must have no NUL' }), 500);
-const environment: typeof variables = described(schemaOf(variables), (value: unknown, report: Report, path: string) => {
-  const given = variables(value, report, path);
-  for (const name of Object.keys(given ?? {})) {
-    if (!variableName.test(name)) report(`${path}.${name}`, 'is not a valid name of a variable');
-  }
-  return given;
-});
-
-const octal = text({ max: 4, pattern: /^[0-7]{1,4}$/, must: "must be octal digits such as '027'" });
-const umask: Check<number> = described(schemaOf(octal), (value: unknown, report: Report, path: string) =>
-  Number.parseInt(octal(value, report, path) ?? '0', 8),
-);
-
-const limitsShape = {
-  cpu: orNull(duration(1_000)),
-  memory: orNull(size),
-  processes: orNull(integer(1, 1_000_000)),
-  fileSize: orNull(size),
-  log: orNull(size),
-};
-
-const limitRules = object(limitsShape);
-const limits: Check<ScriptLimits> = described(schemaOf(limitRules), (value: unknown, report: Report, path: string) => {
-  const given = limitRules(value, report, path) ?? {};
-  const defaults = DEFAULT_SETTINGS.limits;
-  return {
-    cpuMs: given.cpu ?? defaults.cpuMs,
-    memoryBytes: given.memory ?? defaults.memoryBytes,
-    processes: given.processes ?? defaults.processes,
-    fileBytes: given.fileSize ?? defaults.fileBytes,
-    logBytes: given.log === undefined ? defaults.logBytes : given.log,
-  };
 });
 
 const fieldPath = text({

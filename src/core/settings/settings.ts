@@ -35,7 +35,10 @@ export const NO_KEEP_LIMIT: Keep = { ms: null, count: null, bytes: null };
 /** Resource limits of one attempt of a script; null is no limit. */
 export interface ScriptLimits {
   readonly cpuMs: number | null;
+  /** Real memory of all its processes together. */
   readonly memoryBytes: number | null;
+  /** Address space of each process. */
+  readonly addressSpaceBytes: number | null;
   readonly processes: number | null;
   readonly fileBytes: number | null;
   readonly logBytes: number | null;
@@ -163,7 +166,14 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   nice: 0,
   user: null,
   umask: 0o077,
-  limits: { cpuMs: null, memoryBytes: null, processes: null, fileBytes: null, logBytes: 1024 ** 3 },
+  limits: {
+    cpuMs: null,
+    memoryBytes: null,
+    addressSpaceBytes: null,
+    processes: null,
+    fileBytes: null,
+    logBytes: 1024 ** 3,
+  },
   stage: 'copy',
   maxRunning: null,
   keys: null,
@@ -223,7 +233,13 @@ export function settingsOf(own: SetSettings | undefined, shared?: SetSettings): 
   const settings = { ...DEFAULT_SETTINGS, ...shared, ...own };
   // By kind: a record has only the kinds that were set, and may be older than some of them.
   const layers = [own?.retention, shared?.retention];
-  return layers.every((each) => each === undefined) ? settings : { ...settings, retention: retentionOf(layers) };
+  const limits = own?.limits ?? shared?.limits;
+  return {
+    ...settings,
+    ...(layers.some((each) => each !== undefined) && { retention: retentionOf(layers) }),
+    // A record may be older than some limits.
+    ...(limits !== undefined && { limits: { ...DEFAULT_SETTINGS.limits, ...limits } }),
+  };
 }
 
 function retentionOf(layers: readonly (Partial<Retention> | undefined)[]): Retention {

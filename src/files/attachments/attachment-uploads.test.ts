@@ -140,3 +140,39 @@ it('deleting a job deletes its attachments and uploads', async () => {
   expect(await attachments.list('job')).toEqual([]);
   expect(await store.records.list({ kind: UPLOAD_RECORD, limit: 10 })).toEqual([]);
 });
+
+it('an attempt whose lease is lost during its check never replaces a file of the next attempt', async () => {
+  const { attachments, blobs } = await aBench();
+  const output = async (text: string) => {
+    const added = await blobs.addFromStream(piecesOf(Buffer.from(text)));
+    if (!added.ok) throw new Error(added.refusal.message);
+    return { name: 'x', ...added.blob, direction: 'out' } as const;
+  };
+  const [stale, next] = [await output('stale'), await output('next')];
+  let checks = 0;
+  // The lease is held when it is checked; before the answer arrives, the next attempt attaches its own file.
+  const check = async () => {
+    checks += 1;
+    if (checks > 1) return 'lease-lost';
+    await attachments.put('job', next);
+    return null;
+  };
+  expect(await attachments.putIf('job', stale, check)).toBe('lease-lost');
+  expect(await attachments.list('job')).toEqual([next]);
+  expect(await attachments.referenced([next.sha256])).toEqual(new Set([next.sha256]));
+});
+
+it('a sender that does not continue leaves nothing of a failed upload', async () => {
+  const { store, blobs, uploads, attachments, file } = await aBench();
+  const begun: string[] = [];
+  const cut = async function* () {
+    const [record] = await store.records.list({ kind: UPLOAD_RECORD, limit: 1 });
+    begun.push((JSON.parse(record?.value ?? '{}') as { upload: string }).upload);
+    yield Buffer.from('half');
+    throw new Error('cut');
+  };
+  await expect(uploads.put(file(content, { keepsPart: false, source: cut }))).rejects.toThrow('cut');
+  expect(await uploads.unfinished('job')).toBeNull();
+  expect(await blobs.upload(begun[0] ?? '')).toBeNull();
+  expect(await attachments.list('job')).toEqual([]);
+});

@@ -105,6 +105,17 @@ export class AttachmentUploads {
     if (complete !== null) return { ok: true, attachment: complete };
     const begun = await this.#begin(file);
     if ('refusal' in begun) return begun;
+    if (file.keepsPart !== false) return this.#receive(file, begun);
+    let result: FileResult | null = null;
+    try {
+      result = await this.#receive(file, begun);
+      return result;
+    } finally {
+      if (result?.ok !== true) await this.#forget(file.id, file.name, begun.upload);
+    }
+  }
+
+  async #receive(file: PutFile, begun: PendingUpload): Promise<FileResult> {
     const appended = await this.#append(file, begun.upload);
     if (!appended.ok) return toUploadRefused(appended);
     if (begun.size !== null && appended.offset < begun.size)
@@ -178,11 +189,10 @@ export class AttachmentUploads {
     const expected = { ...(size !== null && { size }), ...(sha256 !== null && { sha256 }) };
     const finished = await this.#blobs.finish(upload, expected);
     if (!finished.ok) return this.#discardFailed(file, upload, finished);
-    // Checked again: a large file takes time, and the job may have moved on.
-    const refused = await this.#checkPermission(file);
-    if (refused !== null) return refused;
     const attachment: Attachment = { name, ...finished.blob, direction: directionOf(lease) };
-    await this.#attachments.put(id, attachment);
+    // Checked again: a large file takes time, and the job may have moved on.
+    const refused = await this.#attachments.putIf(id, attachment, () => this.#checkPermission(file));
+    if (refused !== null) return refused;
     await this.#copies?.offerFiles(id);
     await this.#forget(id, name, upload);
     return { ok: true, attachment };

@@ -7,6 +7,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { LonghaulError } from '../../core/ports/errors.ts';
+import type { PutRecord, StoredRecord } from '../../core/ports/records.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { checkAttachmentName } from '../outputs/attachment-name.ts';
@@ -79,15 +80,47 @@ export class Attachments {
   /** Writes an attachment. It replaces one of the same name and direction: an output never replaces an input. */
   async put(id: string, attachment: Attachment): Promise<void> {
     for (const part of attachment.name.split('/')) checkAttachmentName(part);
-    const { records } = this.#store;
-    const key = keyOf(id, attachment);
-    const before = await records.get(ATTACHMENT_RECORD, key);
+    const before = await this.#record(id, attachment);
+    await this.#refer(id, attachment);
+    await this.#store.records.put(recordOf(id, attachment));
+    await this.#release(id, attachment, before);
+  }
+
+  /**
+   * Writes an attachment unless the check refuses it. The check runs after the present attachment was read, and the write
+   * takes effect only if no other caller replaced it since. So a stale attempt, whose check was slow, never replaces a
+   * file of the attempt after it. A refused one may leave its reference, which keeps a blob too long but never too short.
+   */
+  async putIf<No>(id: string, attachment: Attachment, check: () => Promise<No | null>): Promise<No | null> {
+    for (const part of attachment.name.split('/')) checkAttachmentName(part);
+    for (;;) {
+      const before = await this.#record(id, attachment);
+      const refused = await check();
+      if (refused !== null) return refused;
+      await this.#refer(id, attachment);
+      const ifVersion = before?.version ?? 0;
+      const written = await this.#store.records.put({ ...recordOf(id, attachment), ifVersion });
+      if (!written.ok) continue;
+      await this.#release(id, attachment, before);
+      return null;
+    }
+  }
+
+  #record(id: string, attachment: Attachment): Promise<StoredRecord | null> {
+    return this.#store.records.get(ATTACHMENT_RECORD, keyOf(id, attachment));
+  }
+
+  async #refer(id: string, attachment: Attachment): Promise<void> {
     const value = JSON.stringify(await this.#holder(attachment));
-    await records.put({ kind: REFERENCE_RECORD, key: `${attachment.sha256}/${key}`, value });
+    await this.#store.records.put({ kind: REFERENCE_RECORD, key: referenceOf(id, attachment), value });
     await this.#blobs.keep(attachment.sha256);
-    await records.put({ kind: ATTACHMENT_RECORD, key, value: JSON.stringify(attachment) });
-    const old = before === null ? null : (JSON.parse(before.value) as Attachment).sha256;
-    if (old !== null && old !== attachment.sha256) await records.delete(REFERENCE_RECORD, `${old}/${key}`);
+  }
+
+  /** Deletes the reference of the attachment that was replaced. */
+  async #release(id: string, attachment: Attachment, before: StoredRecord | null): Promise<void> {
+    const old = before === null ? null : (JSON.parse(before.value) as Attachment);
+    if (old !== null && old.sha256 !== attachment.sha256)
+      await this.#store.records.delete(REFERENCE_RECORD, referenceOf(id, old));
   }
 
   async #holder(attachment: Attachment): Promise<Holder> {
@@ -161,9 +194,8 @@ export class Attachments {
   }
 
   async #forget(id: string, attachment: Attachment): Promise<void> {
-    const key = keyOf(id, attachment);
-    await this.#store.records.delete(ATTACHMENT_RECORD, key);
-    await this.#store.records.delete(REFERENCE_RECORD, `${attachment.sha256}/${key}`);
+    await this.#store.records.delete(ATTACHMENT_RECORD, keyOf(id, attachment));
+    await this.#store.records.delete(REFERENCE_RECORD, referenceOf(id, attachment));
   }
 
   /** Returns those of the hashes that a job references. */
@@ -202,6 +234,12 @@ export class Attachments {
     }
   }
 }
+
+function recordOf(id: string, attachment: Attachment): PutRecord {
+  return { kind: ATTACHMENT_RECORD, key: keyOf(id, attachment), value: JSON.stringify(attachment) };
+}
+
+const referenceOf = (id: string, attachment: Attachment): string => `${attachment.sha256}/${keyOf(id, attachment)}`;
 
 function keyOf(id: string, { name, direction }: Pick<Attachment, 'name' | 'direction'>): string {
   return `${id}/${direction}/${name}`;

@@ -21,6 +21,8 @@ export interface PutFile {
   readonly lease: number | null;
   readonly now: number;
   readonly signal: AbortSignal;
+  /** False: the sender does not continue after a failure, and received bytes are discarded. Default: true. */
+  readonly keepsPart?: boolean;
   /** Opens the source. Called once it is clear that the bytes will be accepted. */
   source(): Source;
 }

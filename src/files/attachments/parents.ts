@@ -25,19 +25,26 @@ export interface ParentJob<Result = unknown> {
 
 const PAGE = 100;
 
+/** Returns the files of a job. */
+type ListFiles = (id: string) => Promise<readonly Attachment[]>;
+
 /** Returns the parents in the order in which they were added. */
-export async function parentsOf(store: Store, { id, parents }: Pick<Job, 'id' | 'parents'>): Promise<ParentJob[]> {
+export async function parentsOf(
+  store: Store,
+  { id, parents }: Pick<Job, 'id' | 'parents'>,
+  listFiles: ListFiles = (parent) => listAttachments(store, parent),
+): Promise<ParentJob[]> {
   const found: ParentJob[] = [];
   if (parents === null) return found;
   for (let after: string | null | undefined; after !== null; ) {
     const page = await store.jobs.list({ child: id, order: 'newest', limit: PAGE, ...(after && { after }) });
-    found.push(...(await Promise.all(page.jobs.map((parent) => parentJob(store, parent)))));
+    found.push(...(await Promise.all(page.jobs.map((parent) => parentJob(parent, listFiles)))));
     after = page.next;
   }
   return found.reverse();
 }
 
-async function parentJob(store: Store, { id, queue, name, state, result }: Job): Promise<ParentJob> {
-  const attachments = await listAttachments(store, id);
+async function parentJob({ id, queue, name, state, result }: Job, listFiles: ListFiles): Promise<ParentJob> {
+  const attachments = await listFiles(id);
   return { id, queue, name, state, result: result === null ? null : (JSON.parse(result) as unknown), attachments };
 }

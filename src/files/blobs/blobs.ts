@@ -38,6 +38,8 @@ export interface Blobs {
   collect(folder: string, options?: CollectOptions): Promise<Collected>;
 
   stat(sha256: string): Promise<BlobInfo | null>;
+  /** Returns the path of a blob, for reading; null when it does not exist. */
+  path(sha256: string): Promise<string | null>;
   read(sha256: string, range?: Partial<Range>): Promise<BlobReading | BlobRefused>;
   md5(sha256: string): Promise<Md5Result>;
   /** Reads the whole blob and checks its hash. Also called after an attempt that had it staged by `link`. */

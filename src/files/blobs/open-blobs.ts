@@ -6,7 +6,7 @@
  *
  * Invariant: content that is visible under a hash was fsynced with that hash.
  */
-import { mkdir, rm, stat, utimes } from 'node:fs/promises';
+import { access, mkdir, rm, stat, utimes } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { checked, integer, object } from '../../core/input/check.ts';
 import { collectOutputs } from '../outputs/collect-outputs.ts';
@@ -71,6 +71,7 @@ function createBlobs(blobStore: BlobStore): Blobs {
     addFromPath: (path, options) => addFromPath(blobStore, path, options),
     collect: (folder, options) => collectOutputs(blobStore, folder, options),
     stat: async (sha256) => statBlob(layout, checkSha256(sha256)),
+    path: async (sha256) => withBlob(layout, checkSha256(sha256), (path) => access(path).then(() => path)),
     read: async (sha256, range) => readBlob(layout, checkSha256(sha256), range),
     md5: async (sha256) => md5Of(blobStore, checkSha256(sha256)),
     verify: async (sha256) => verifyBlob(layout, checkSha256(sha256)),

@@ -12,14 +12,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Duration } from '../../core/input/duration.ts';
 import { toJsonText } from '../../core/input/json.ts';
 import { failureOf, isFinal } from '../../core/job/failure.ts';
-import type { RunningJob } from '../../core/job/job.ts';
 import { suspensionText } from '../../core/job/step.ts';
 import { backoffMs } from '../../core/lifecycle/backoff.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
-import type { Store } from '../../core/ports/store.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
-import { addChildren, childResults } from './child-jobs.ts';
 import { KeptSteps } from './kept-steps.ts';
+import type { StepCalls } from './step-calls.ts';
 import { StepTimeout, Suspended } from './step-errors.ts';
 import type { CheckedStep, ChildJob, ChildResult, StepOptions } from './step-options.ts';
 import { checkName, checkSleep, checkStep, checkWait } from './step-options.ts';
@@ -33,19 +31,18 @@ const MAX_SLEEP_MS = 5_000;
 const insideStep = new AsyncLocalStorage<{ readonly of: HandlerSteps; readonly name: string }>();
 
 export class HandlerSteps {
-  readonly #store: Store;
-  readonly #job: RunningJob;
+  readonly #calls: StepCalls;
   readonly #signal: () => AbortSignal;
   readonly #kept: KeptSteps;
   #inFlight = 0;
   #suspension: SuspendOutcome | null = null;
   #onIdle: (() => void)[] = [];
 
-  constructor(store: Store, job: RunningJob, signal: () => AbortSignal) {
-    this.#store = store;
-    this.#job = job;
+  /** `hasEarlier` says whether the job had steps when it was claimed. */
+  constructor(calls: StepCalls, hasEarlier: boolean, signal: () => AbortSignal) {
+    this.#calls = calls;
     this.#signal = signal;
-    this.#kept = new KeptSteps(store, job, signal);
+    this.#kept = new KeptSteps(calls, hasEarlier, signal);
   }
 
   /** Returns the outcome of a suspended attempt when no step is in flight; null if it is not suspended. */
@@ -107,8 +104,8 @@ export class HandlerSteps {
     const earlier = await this.#kept.earlier('children', step.name);
     if (earlier?.status === 'done') return parse<readonly ChildResult<Result>[]>(earlier.result);
     await this.#kept.keep({ ...step, status: 'waiting' });
-    const ids = await this.#kept.call(() => addChildren(this.#store, this.#job.id, step.name, jobs));
-    const results = await this.#kept.call(() => childResults<Result>(this.#store, ids));
+    const ids = await this.#kept.call(() => this.#calls.addChildren(step.name, jobs));
+    const results = await this.#kept.call(() => this.#calls.childResults(ids));
     this.check();
     // A job that was suspended for them resumes only when it waits for none of them any more.
     const isOver = results.every(

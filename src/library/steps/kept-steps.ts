@@ -5,32 +5,24 @@
  * idempotent by kind and name. It ends with the attempt.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunningJob } from '../../core/job/job.ts';
 import type { Step, StepKind } from '../../core/job/step.ts';
 import { numberedName } from '../../core/job/step.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
-import type { StepWrite } from '../../core/ports/job-store.ts';
-import type { Store } from '../../core/ports/store.ts';
+import type { Kept, StepCalls, WrittenStep } from './step-calls.ts';
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 
-export interface Kept {
-  readonly step: Step;
-  /** The store's time. */
-  readonly now: number;
-}
-
 export class KeptSteps {
-  readonly #store: Store;
-  readonly #job: RunningJob;
+  readonly #calls: StepCalls;
+  readonly #hasEarlier: boolean;
   readonly #signal: () => AbortSignal;
   readonly #names = new Map<string, number>();
   #known: Promise<ReadonlyMap<string, Step>> | null = null;
 
-  constructor(store: Store, job: RunningJob, signal: () => AbortSignal) {
-    this.#store = store;
-    this.#job = job;
+  constructor(calls: StepCalls, hasEarlier: boolean, signal: () => AbortSignal) {
+    this.#calls = calls;
+    this.#hasEarlier = hasEarlier;
     this.#signal = signal;
   }
 
@@ -44,20 +36,14 @@ export class KeptSteps {
   /** Returns a step that an earlier attempt kept, or the part of this attempt before it was suspended. */
   async earlier(kind: StepKind, name: string): Promise<Step | undefined> {
     // The first attempt of a job has no step before its own.
-    if (this.#job.steps === null) return undefined;
+    if (!this.#hasEarlier) return undefined;
     this.#known ??= this.#read();
     return (await this.#known).get(`${kind}:${name}`);
   }
 
   /** Writes a step. Returns it as it is kept. */
-  async keep(write: Omit<StepWrite, 'id' | 'token'>): Promise<Kept> {
-    const { id, lease } = this.#job;
-    return this.call(async () => {
-      const [answer] = await this.#store.jobs.keepSteps([{ ...write, id, token: lease.token }]);
-      if (answer === undefined) throw new Error('the store left a step unanswered');
-      if (answer.ok) return answer;
-      throw new LonghaulError('refused', answer.refusal.message, { refusal: answer.refusal });
-    });
+  keep(write: WrittenStep): Promise<Kept> {
+    return this.call(() => this.#calls.keep(write));
   }
 
   /** Makes a call that may be repeated, until the store answers or the attempt is over. */
@@ -73,7 +59,7 @@ export class KeptSteps {
   }
 
   async #read(): Promise<ReadonlyMap<string, Step>> {
-    const steps = await this.call(() => this.#store.jobs.steps(this.#job.id));
+    const steps = await this.call(() => this.#calls.read());
     return new Map(steps.map((step) => [`${step.kind}:${step.name}`, step]));
   }
 }

@@ -12,6 +12,7 @@ import type { Attachments } from '../../files/attachments/attachments.ts';
 import type { Blobs } from '../../files/blobs/blobs.ts';
 import { checkAttachmentName } from '../../files/outputs/attachment-name.ts';
 import type { RefusedOutput } from '../../files/outputs/list-outputs.ts';
+import { RESULT_NAME } from '../../files/outputs/result-file.ts';
 import type { Reports } from '../../runner/protocol/reports.ts';
 import { OUT, workdirOf } from './workdir.ts';
 
@@ -24,8 +25,6 @@ export interface OutputSource {
   readonly folder: string;
   readonly reports: Reports;
 }
-
-const RESULT_NAME = 'result.json';
 
 /** Returns the refused outputs, with reasons. */
 export async function storeOutputs(
@@ -58,9 +57,6 @@ function hasNone(work: string, { attachments, result }: Reports): boolean {
 }
 
 export const isLargeResult = (json: string): boolean => Buffer.byteLength(json) > MAX_JSON_BYTES;
-
-/** Replaces a result that is too large for the store. */
-export const LARGE_RESULT = JSON.stringify({ attachment: RESULT_NAME });
 
 async function storeLargeResult(host: OutputHost, job: RunningJob, result: string | null): Promise<void> {
   if (result === null || !isLargeResult(result)) return;

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import type { ScriptLimits } from '../../core/settings/settings.ts';
 import type { Limits } from '../../runner/attempt/start-request.ts';
 
-export function scriptLimits({ cpuMs, memoryBytes, processes, fileBytes }: ScriptLimits): Limits {
+export function scriptLimits({ cpuMs, addressSpaceBytes, processes, fileBytes }: ScriptLimits): Limits {
   return {
     ...(cpuMs !== null && { cpu: Math.ceil(cpuMs / 1_000) }),
-    ...(memoryBytes !== null && { memory: memoryBytes }),
+    ...(addressSpaceBytes !== null && { addressSpace: addressSpaceBytes }),
     ...(processes !== null && { processes }),
     ...(fileBytes !== null && { fileSize: fileBytes }),
   };

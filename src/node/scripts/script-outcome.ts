@@ -2,13 +2,15 @@
 import { groupOfMessage } from '../../core/job/failure.ts';
 import type { Failure } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
-import type { AttemptEnd } from '../../runner/attempt/attempt.ts';
+import { LARGE_RESULT } from '../../files/outputs/result-file.ts';
+import type { AttemptEnd, OverMemory } from '../../runner/attempt/attempt.ts';
 import type { ScriptOutcome } from '../../runner/attempt/outcome.ts';
 import { scriptOutcomeOf } from '../../runner/attempt/outcome.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
-import { isLargeResult, LARGE_RESULT } from './outputs.ts';
+import { isLargeResult } from './outputs.ts';
 
 export function scriptOutcome(end: AttemptEnd, settings: QueueSettings, pid: number | null): AttemptOutcome {
+  if (end.overMemory !== null) return { kind: 'fail', failure: outOfMemory(end, end.overMemory) };
   if (end.exit === null) return { kind: 'crash', reason: end.isOverdue ? 'its deadline passed' : 'its shim was lost' };
   const ending = scriptOutcomeOf(end.said, { ...end.exit, pid }, settings.handshake);
   switch (ending.kind) {
@@ -22,6 +24,13 @@ export function scriptOutcome(end: AttemptEnd, settings: QueueSettings, pid: num
       return { kind: 'fail', failure: failureOf(end, ending) };
   }
 }
+
+function outOfMemory(end: AttemptEnd, { usedBytes, limitBytes }: OverMemory): Failure {
+  const message = `out of memory: its processes used ${inMegabytes(usedBytes)}, and limits.memory is ${inMegabytes(limitBytes)}`;
+  return { group: end.said.group ?? 'out of memory', message, detail: exitText(end) };
+}
+
+const inMegabytes = (bytes: number): string => `${Math.round((bytes / 1024 ** 2) * 10) / 10} MB`;
 
 /** A script without a result leaves its last status text. A result too large for the store became an attachment. */
 function resultOf(result: string | null, status: string | null): string {

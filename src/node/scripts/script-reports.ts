@@ -20,8 +20,10 @@ export function watchOptionsFor(host: ScriptHost, job: RunningJob, context: Atte
   const folder = attemptFolder(host.home, job.id, job.attempt);
   const phases = new PhaseRecorder(folder);
   const find = (): Attempt | undefined => host.runner.attempts().find((each) => each.folder === folder);
+  const { logBytes, memoryBytes } = host.settingsFor(job.queue).limits;
   return {
-    maxLogBytes: host.settingsFor(job.queue).limits.logBytes ?? Number.MAX_SAFE_INTEGER,
+    maxLogBytes: logBytes ?? Number.MAX_SAFE_INTEGER,
+    ...(memoryBytes !== null && { maxMemoryBytes: memoryBytes }),
     listener: {
       onStarted: (record) => context.started(record.script?.pid ?? record.shim.pid),
       onOutput: () => context.alive(),

@@ -51,10 +51,12 @@ export interface AttemptFiles {
   readonly deadline: string;
   /** Created by deadline.sh when it ended the attempt. */
   readonly overdue: string;
+  /** Created when the attempt is ended because its processes used too much memory. */
+  readonly overMemory: string;
 }
 
 export function filesOf(folder: string): AttemptFiles {
-  // The path is already normalized: `join` for nine files would take longer than reading one.
+  // The path is already normalized: `join` for ten files would take longer than reading one.
   const file = (name: string) => `${folder}/${name}`;
   return {
     pid: file('pid'),
@@ -66,6 +68,7 @@ export function filesOf(folder: string): AttemptFiles {
     usage: file('usage.json'),
     deadline: file('deadline'),
     overdue: file('overdue'),
+    overMemory: file('over-memory'),
   };
 }
 

@@ -1,12 +1,13 @@
 /**
  * Watches all attempts, and runs the periodic work that serves all of them at once: the slow poll that backs up file
- * events, the sampling of usage, and the disk watch.
+ * events, the sampling of usage, the memory limits, and the disk watch.
  */
 
 import { DiskWatch } from '../log/disk-watch.ts';
 import { readUnits } from '../process-tree/process-stat.ts';
 import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
+import { MEMORY_CHECK_MS, MemoryWatch } from './memory-watch.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
 
 export interface AttemptWatcherOptions {
@@ -36,6 +37,7 @@ export class AttemptWatcher {
   readonly #countOomKills = cached(readOomKills);
   readonly #units = readUnits();
   readonly #disk: DiskWatch;
+  readonly #memory: MemoryWatch;
   /** Timers run only while attempts exist: an idle node does not wake up for them. */
   #timers: readonly NodeJS.Timeout[] = [];
   #part = 0;
@@ -46,7 +48,9 @@ export class AttemptWatcher {
   constructor(options: AttemptWatcherOptions) {
     this.#options = options;
     const attempts = () => [...this.#attempts].map(({ logGaps }) => logGaps);
-    this.#disk = new DiskWatch({ attempts, onTrouble: (what, error) => options.onTrouble(what, error) });
+    const onTrouble = (what: string, error: unknown): void => options.onTrouble(what, error);
+    this.#disk = new DiskWatch({ attempts, onTrouble });
+    this.#memory = new MemoryWatch(this.#units.pageBytes, onTrouble);
   }
 
   attempts(): readonly WatchedAttempt[] {
@@ -94,6 +98,7 @@ export class AttemptWatcher {
     this.#timers = [
       setInterval(() => this.#poll(), POLL_MS / POLL_PARTS).unref(),
       setInterval(() => void this.#sample(), SAMPLE_EVERY_MS).unref(),
+      setInterval(() => void this.#memory.check(this.attempts()), MEMORY_CHECK_MS).unref(),
     ];
   }
 

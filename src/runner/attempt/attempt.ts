@@ -26,6 +26,8 @@ export interface WatchOptions {
   readonly listener?: AttemptListener;
   /** The size at which the log is cut. Default 1 GB. */
   readonly maxLogBytes?: number;
+  /** The memory that all processes of the attempt may use together. Default: no limit. */
+  readonly maxMemoryBytes?: number;
 }
 
 /** What a watched attempt needs: its identity, and the functions that serve all attempts at once. */
@@ -75,8 +77,17 @@ export interface Attempt {
   processes(): Promise<readonly ListedProcess[]>;
 }
 
-/** Whether the kernel killed the script because memory ran out: `likely` when its OOM count grew meanwhile. */
-export type Oom = 'no' | 'likely' | 'unknown';
+/**
+ * Whether the script ended because memory ran out: `limit` when its own limit was exceeded, `likely` when the kernel
+ * killed it and its OOM count grew meanwhile.
+ */
+export type Oom = 'no' | 'limit' | 'likely' | 'unknown';
+
+/** The memory of an attempt that exceeded its limit. */
+export interface OverMemory {
+  readonly usedBytes: number;
+  readonly limitBytes: number;
+}
 
 export interface AttemptEnd {
   /** Null when the shim or the machine died before the exit status was written. */
@@ -84,6 +95,8 @@ export interface AttemptEnd {
   readonly said: Reports;
   readonly usage: Usage;
   readonly oom: Oom;
+  /** Set when `oom` is `limit`. */
+  readonly overMemory: OverMemory | null;
   /** The deadline passed, and deadline.sh ended the attempt. */
   readonly isOverdue: boolean;
   /** Epoch ms, from the times of the shim's files; the current time where a file is missing. */

@@ -54,7 +54,7 @@ set -- '/f' '/dev/null' '/f/work' 'B' '' '/b/setsid' '/q/script' '-rf' '$(id)'
   });
 
   it('sets limits, the soft one before the hard one', () => {
-    const limits = { cpu: 3, memory: 1_048_577, fileSize: 1025, processes: 20 };
+    const limits = { cpu: 3, addressSpace: 1_048_577, fileSize: 1025, processes: 20 };
     expect(toShimInput(aRequest({ umask: 0o77, limits }), host).text).toContain(
       'umask 077; ulimit -H -t 5; ulimit -S -t 3; ulimit -v 1025; ulimit -f 3; ulimit -u 20 2>/dev/null || ulimit -p 20;',
     );

@@ -13,8 +13,8 @@ import { badInput, type Problem } from '../../core/ports/errors.ts';
 export interface Limits {
   /** Seconds of processor time. */
   readonly cpu?: number;
-  /** Bytes of address space. */
-  readonly memory?: number;
+  /** Bytes of address space. Programs reserve far more of it than they use. */
+  readonly addressSpace?: number;
   /** The number of processes the user may have. The kernel does not apply it to root. */
   readonly processes?: number;
   /** Bytes of a written file, including the log. */
@@ -142,7 +142,7 @@ function limitsOf({ umask = 0o022, user, limits = {} }: StartRequest): string {
   const lines = [`umask ${umask.toString(8).padStart(3, '0')}`];
   // The soft limit sends a signal that names the reason; the hard limit kills a little later.
   if (limits.cpu !== undefined) lines.push(`ulimit -H -t ${limits.cpu + 2}; ulimit -S -t ${limits.cpu}`);
-  if (limits.memory !== undefined) lines.push(`ulimit -v ${Math.ceil(limits.memory / 1024)}`);
+  if (limits.addressSpace !== undefined) lines.push(`ulimit -v ${Math.ceil(limits.addressSpace / 1024)}`);
   if (limits.fileSize !== undefined) lines.push(`ulimit -f ${Math.ceil(limits.fileSize / 512)}`);
   // The option letter differs between shells.
   if (limits.processes !== undefined)

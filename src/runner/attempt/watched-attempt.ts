@@ -11,8 +11,8 @@ import { realpathSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LogGaps } from '../log/log-gaps.ts';
 import { LogMonitor, type LogState } from '../log/log-monitor.ts';
+import { groupMemoryLimit } from '../process-tree/cgroups.ts';
 import { findMembers } from '../process-tree/find-members.ts';
-import type { TrackedAttempt } from '../process-tree/membership.ts';
 import { type ListedProcess, listMembers } from '../process-tree/process-list.ts';
 import { bootIdentity, isAlive } from '../process-tree/process-stat.ts';
 import { resumeHelpers, withHelpersPaused } from '../process-tree/send-signal.ts';
@@ -34,6 +34,7 @@ import {
   readPid,
 } from './attempt-files.ts';
 import { FolderWatch } from './folder-watch.ts';
+import type { LimitedAttempt } from './memory-watch.ts';
 import { PollLoop } from './poll-loop.ts';
 import { addSample, NO_USAGE, type Sample, type Usage, withFinalCpu } from './usage.ts';
 
@@ -48,7 +49,7 @@ const PIDS_WAIT_MS = 5_000;
 const YOUNG_MS = 2_000;
 const UNKNOWN: PidRecord = { boot: '', shim: { pid: 0, start: 0 }, script: null };
 
-export class WatchedAttempt implements Attempt, TrackedAttempt {
+export class WatchedAttempt implements Attempt, LimitedAttempt {
   readonly folder: string;
   readonly end: Promise<AttemptEnd>;
   readonly known = new Map<number, number>();
@@ -75,6 +76,7 @@ export class WatchedAttempt implements Attempt, TrackedAttempt {
   #hasShimExited = false;
   #isStartNotified = false;
   #isTerminated = false;
+  #watchedMemoryBytes: number | null;
   #exit: Exit | null = null;
   #resolveEnd!: (end: AttemptEnd) => void;
 
@@ -91,6 +93,7 @@ export class WatchedAttempt implements Attempt, TrackedAttempt {
     this.logGaps = new LogGaps(folder, this.#monitor);
     this.#usage = isAdopted ? loadUsage(this.#files.usage) : NO_USAGE;
     this.#oomKills = isAdopted ? null : context.countOomKills();
+    this.#watchedMemoryBytes = groupMemoryLimit(context.cgroup) === null ? (context.maxMemoryBytes ?? null) : null;
     this.#watch = new FolderWatch(folder, () => this.poll());
     this.end = new Promise((resolve) => (this.#resolveEnd = resolve));
   }
@@ -201,6 +204,24 @@ export class WatchedAttempt implements Attempt, TrackedAttempt {
     saveUsage(this.#files.usage, this.#usage);
   }
 
+  get watchedMemoryBytes(): number | null {
+    return this.#isOver || this.pids === null ? null : this.#watchedMemoryBytes;
+  }
+
+  /** Records the facts before the end, for this runner and for one that adopts the attempt; then kills every process. */
+  exceedMemory(usedBytes: number): void {
+    const limitBytes = this.#watchedMemoryBytes;
+    if (limitBytes === null) return;
+    this.#watchedMemoryBytes = null;
+    const trouble = (error: unknown) => this.#context.onTrouble(`ending ${this.folder}, which is out of memory`, error);
+    try {
+      writeFileSync(this.#files.overMemory, `${usedBytes} ${limitBytes}\n`, { mode: 0o600 });
+    } catch (error) {
+      trouble(error);
+    }
+    this.terminate({ graceMs: 0 }).catch(trouble);
+  }
+
   /** Returns false when there is nothing to terminate. A shim that has not written its line yet is withdrawn. */
   async #hasStarted(): Promise<boolean> {
     for (const until = performance.now() + PIDS_WAIT_MS; this.pids === null; await sleep(5)) {
@@ -271,7 +292,7 @@ export class WatchedAttempt implements Attempt, TrackedAttempt {
       .countRest(Date.now())
       .catch((error: unknown) => this.#context.onTrouble('counting a log', error));
     if (this.#usage.samples.length > 0) this.#saveUsage();
-    const observed = { exit, said: this.said, usage: this.#usage };
+    const observed = { exit, said: this.said, usage: this.#usage, cgroup: this.cgroup };
     this.#resolveEnd(toEnd(this.#files, { ...observed, oomKills: this.#oomKills, isTerminated: this.#isTerminated }));
   }
 

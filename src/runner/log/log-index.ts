@@ -16,7 +16,7 @@ export interface IndexEntry {
   readonly at: number;
 }
 
-/** A period in which the disk was full, so output may be missing. */
+/** A period in which output may have been lost: the disk was full, or a handler wrote faster than its log. */
 export interface LogGap {
   /** Epoch ms: the last time with room before the gap, and the first after it. */
   readonly from: number;

@@ -8,13 +8,14 @@
  * Invariant: a group serves one attempt. The record of an ended attempt never names the group of another one.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import type { OverMemory } from '../attempt/attempt.ts';
 import type { ProcessKey } from '../attempt/attempt-files.ts';
 import { isAlive, readStat } from './process-stat.ts';
 
 export interface Cgroups {
-  /** Creates a group for a new attempt; returns null on failure. */
-  make(): string | null;
+  /** Creates a group for a new attempt, with a memory limit if the system allows one; returns null on failure. */
+  make(maxMemoryBytes: number | null): string | null;
   /** Removes an empty group, asynchronously. */
   release(path: string): void;
   /** Finds the group of an attempt by name; null when it no longer exists. */
@@ -29,7 +30,7 @@ export function openCgroups(): Cgroups | null {
   if (base === null) return null;
   removeUnused(base, (creator) => !isAlive(creator));
   return {
-    make: () => makeIn(base),
+    make: (maxMemoryBytes) => makeIn(base, maxMemoryBytes),
     // Asynchronous, because the kernel takes its time.
     release: (path) => rmdir(path, () => undefined),
     find: (name) => (existsSync(join(base, name)) ? join(base, name) : null),
@@ -42,24 +43,62 @@ let made = 0;
 /**
  * Names the group after the pid and start time of its creator: other runners leave it alone while the creator lives.
  */
-function makeIn(base: string): string | null {
+function makeIn(base: string, maxMemoryBytes: number | null): string | null {
   made += 1;
   const path = join(base, `${process.pid}-${readStat('self')?.start ?? 0}-${made}`);
   return tryTo(() => {
     mkdirSync(path);
+    if (maxMemoryBytes !== null) limitMemory(path, maxMemoryBytes);
     return path;
   });
 }
 
-/** Groups are created below our own group, the part of the tree that may be delegated to us. */
+/**
+ * Groups are created below our own group, or below the unit that systemd delegated to us if we are in a subgroup of it
+ * (`DelegateSubgroup=`). Only there can memory be limited: the kernel allows it in no group that has processes itself.
+ */
 function findBase(): string | null {
   const own = ownCgroup();
   // A shell reads the path. cgroup.kill came with Linux 5.14, and the root group has none.
   if (own === null || !/^[\w./:@-]+$/.test(own) || !existsSync(join(own, 'cgroup.procs'))) return null;
-  const base = join(own, 'longhaul');
+  const root = delegatedUnit(own) ?? own;
+  const base = join(root, 'longhaul');
   tryTo(() => mkdirSync(base));
+  for (const group of [root, base]) tryTo(() => writeFileSync(join(group, 'cgroup.subtree_control'), '+memory'));
   return existsSync(join(base, 'cgroup.kill')) ? base : null;
 }
+
+/** Returns the service or scope that contains a subgroup of it; null for a group that is one itself, or is in none. */
+export function delegatedUnit(own: string): string | null {
+  for (let group = own; basename(group) !== ''; group = dirname(group)) {
+    const [, kind] = /\.(service|scope|slice)$/.exec(basename(group)) ?? [];
+    if (kind !== undefined) return kind === 'slice' || group === own ? null : group;
+  }
+  return null;
+}
+
+/** The whole group dies together: a script without one of its processes is of no use. */
+export function limitMemory(path: string, maxBytes: number): void {
+  if (tryTo(() => writeFileSync(join(path, 'memory.max'), `${maxBytes}`, { flag: 'r+' })) === null) return;
+  tryTo(() => writeFileSync(join(path, 'memory.swap.max'), '0', { flag: 'r+' }));
+  tryTo(() => writeFileSync(join(path, 'memory.oom.group'), '1', { flag: 'r+' }));
+}
+
+/** Returns the memory limit of a group; null when it has none. */
+export function groupMemoryLimit(path: string | null): number | null {
+  const limit = path === null ? '' : (read(path, 'memory.max') ?? '');
+  return /^\d+\n?$/.test(limit) ? Number(limit) : null;
+}
+
+/** Returns the memory of a group in which the kernel killed a process because of its limit; null when it did not. */
+export function groupOverMemory(path: string | null): OverMemory | null {
+  const limitBytes = groupMemoryLimit(path);
+  if (path === null || limitBytes === null) return null;
+  const kills = Number(/^oom_kill (\d+)$/m.exec(read(path, 'memory.events') ?? '')?.[1] ?? 0);
+  return kills === 0 ? null : { usedBytes: Number(read(path, 'memory.peak') ?? limitBytes), limitBytes };
+}
+
+const read = (path: string, file: string): string | null => tryTo(() => readFileSync(join(path, file), 'latin1'));
 
 function ownCgroup(): string | null {
   return tryTo(() => {

@@ -57,4 +57,18 @@ describeWithRedis('damaged data', () => {
     await expect(store.jobs.add([{ id: 'a', queue: 'q', data: '{}' }])).rejects.toMatchObject(wrong);
     await expect(store.jobs.find(['a'])).rejects.toMatchObject(wrong);
   });
+
+  it('an index without a job that a call cut short: the next claim has it repaired', async () => {
+    const store = await openRedisStore({ url: server.url, namespace: 'cut' });
+    onTestFinished(() => store.close());
+    await store.jobs.add([{ id: 'a', queue: 'q', data: '{}', priority: 1 }]);
+    const client = createClient({ url: server.url });
+    await client.connect();
+    expect(await client.del('{cut}ready:q')).toBe(1);
+    await client.hSet('{cut}', 'open', '1\x1e');
+    const { jobs } = await store.jobs.claim({ worker: 'w', queues: ['q'], limit: 10, requestId: 'r' });
+    expect(jobs.map(({ id }) => id)).toEqual(['a']);
+    expect(await client.hGet('{cut}', 'open')).toBe('');
+    client.destroy();
+  });
 });

@@ -1,12 +1,13 @@
-/** The fast path (lua/fastpath.lua) answers and writes what the general path would: every answer and every key is compared. */
+/** The fast path (lua/lib/fastpath) answers and writes what the general path would: every answer and every key is compared. */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import type { Job } from '../../core/job/job.ts';
-import type { Heartbeat, NewJob, Settlement } from '../../core/ports/job-store.ts';
+import type { Heartbeat, NewJob, Settlement, StepWrite } from '../../core/ports/job-store.ts';
 import { addArguments } from './calls/add-request.ts';
 import { heartbeatArguments, settleArguments } from './calls/requests.ts';
-import { type ScriptName, scriptText } from './calls/scripts.ts';
+import { DECLINED, fastScriptOf, LOG_IS_LONG, type ScriptName, scriptText } from './calls/scripts.ts';
+import { stepArguments } from './calls/step-operations.ts';
 import { readHistory } from './encoding/job-history.ts';
 import { fieldsOf, readJobs } from './encoding/job-record.ts';
 import { FIELD } from './encoding/layout.ts';
@@ -25,6 +26,11 @@ interface Kind {
   readonly job?: (roll: Roll) => Partial<NewJob>;
   readonly settlement?: (held: { id: string; token: number }, roll: Roll) => Settlement | undefined;
   readonly heartbeat?: (roll: Roll) => Omit<Heartbeat, 'id' | 'token'>;
+  readonly step?: (roll: Roll) => Omit<StepWrite, 'id' | 'token'>;
+  /** The maximum of every throttle. */
+  readonly slots?: number;
+  /** The free capacity of the worker. */
+  readonly free?: (roll: Roll) => string;
   readonly isErratic?: true;
 }
 
@@ -53,6 +59,33 @@ const progress: NonNullable<Kind['heartbeat']> = (roll) => ({
   ...(roll(4) === 0 && { checkpoint: `"${roll(9)}"` }),
 });
 const retries = { policy: { retries: 50 } };
+const aStep: NonNullable<Kind['step']> = (roll) => ({ kind: 'run', name: `s${roll(3)}`, status: 'done', result: '1' });
+const oftenSuspended: NonNullable<Kind['settlement']> = (held, roll) =>
+  roll(3) === 0
+    ? { ...held, kind: 'suspend', until: roll(2) === 0 ? START + roll(STEPS * 200) : null, event: null, children: null }
+    : oftenFailing(held, roll);
+const withThrottles = (roll: Roll): Partial<NewJob> => ({
+  policy: { retries: 50, throttles: ['a', 'b', 'a'].slice(0, 1 + roll(3)) },
+});
+const withUniqueKey = (roll: Roll): Partial<NewJob> => ({
+  ...retries,
+  unique: {
+    key: roll(4) === 0 ? `shared-${roll(3)}` : `key-${roll(1_000_000)}`,
+    scope: roll(4) === 0 ? 'queue' : 'store',
+    until: (['started', 'ended', 'period'] as const)[roll(3)] ?? 'ended',
+    periodMs: 1_000 + roll(20_000),
+  },
+});
+const withResources = (roll: Roll): Partial<NewJob> => ({
+  policy: { retries: 50, needs: ['cpu=1', 'cpu=2,gpu=1', 'gpu=1'][roll(3)] ?? '' },
+});
+/** Throttles, keys and resources, beside a priority, tags or a delay. */
+const withLimits = (roll: Roll): Partial<NewJob> => ({
+  ...[withPriority, withTags, withDelay, () => ({})][roll(4)]?.(roll),
+  ...[withThrottles, withUniqueKey, withResources][roll(3)]?.(roll),
+});
+const seldomFailing: NonNullable<Kind['settlement']> = (held, roll) =>
+  roll(6) === 0 ? { ...held, kind: 'fail', failure: failure(roll), delayMs: 500 + roll(500) } : undefined;
 
 const KINDS: readonly Kind[] = [
   { title: 'plain jobs', share: 0.9 },
@@ -73,6 +106,38 @@ const KINDS: readonly Kind[] = [
     job: (roll) => ({ ...[withPriority, withTags, withDelay, () => ({})][roll(4)]?.(roll), ...retries }),
     settlement: oftenFailing,
     heartbeat: progress,
+  },
+  { title: 'jobs with throttles', share: 0.9, job: withThrottles, settlement: seldomFailing, slots: 100 },
+  { title: 'jobs with throttles that fill up', share: 0.3, job: withThrottles, settlement: oftenFailing, slots: 3 },
+  { title: 'jobs with a unique key', share: 0.7, job: withUniqueKey, settlement: oftenFailing },
+  {
+    title: 'jobs with resources',
+    share: 0.9,
+    job: withResources,
+    settlement: oftenFailing,
+    free: () => 'cpu=99,gpu=99',
+  },
+  {
+    title: 'jobs with resources that are used up',
+    share: 0.3,
+    job: withResources,
+    free: (roll) => `cpu=${roll(12)},gpu=${roll(9)}`,
+  },
+  {
+    title: 'jobs with limits of all kinds',
+    share: 0.6,
+    job: withLimits,
+    settlement: seldomFailing,
+    heartbeat: progress,
+    slots: 20,
+    free: () => 'cpu=99,gpu=99',
+  },
+  {
+    title: 'jobs with steps that are suspended',
+    share: 0.2,
+    job: () => retries,
+    settlement: oftenSuspended,
+    step: aStep,
   },
   {
     title: 'ordinary jobs among others',
@@ -96,8 +161,8 @@ function dice(seed: number): Roll {
 /** The script without its fast path, or with a count of how often that was enough. */
 function textOf(path: Path, name: ScriptName): string {
   const text = scriptText(name);
-  if (path === 'general') return text.replace(/(local answer(?:, claimed)? =) fastpath\.\w+\([^)]*\)/, '$1 nil');
-  return text.replace('if answer then', `if answer then redis.call('INCR', 'taken')`);
+  if (path === 'general') return text.replace(/local answer=fast\w+\.\w+\(\)/, 'local answer=nil ');
+  return text.replace('if answer then return answer', `if answer then redis.call('INCR', 'taken')return answer`);
 }
 
 describeWithRedis('the fast path', () => {
@@ -114,11 +179,20 @@ describeWithRedis('the fast path', () => {
     await server.stop();
   });
 
-  async function run(path: Path, name: ScriptName, args: readonly string[]): Promise<string[]> {
+  async function send(path: Path, name: ScriptName, args: readonly string[]): Promise<unknown> {
     const key = `${path} ${name}`;
     const sha = hashes.get(key) ?? (await client.scriptLoad(textOf(path, name)));
     hashes.set(key, sha);
     const answer: unknown = await client.sendCommand(['EVALSHA', sha, '1', `{${path}}`, ...args]);
+    return Array.isArray(answer) && answer[0] === LOG_IS_LONG ? answer[1] : answer;
+  }
+
+  /** Sends the general script, or the fast one first. */
+  async function run(path: Path, name: ScriptName, args: readonly string[]): Promise<string[]> {
+    const fast = path === 'fast' ? fastScriptOf(name) : undefined;
+    let answer = fast === undefined ? DECLINED : await send(path, fast, args);
+    if (answer === DECLINED) answer = await send(path, name, args);
+    else await client.incr('taken');
     return Array.isArray(answer) ? (answer as string[]) : [String(answer)];
   }
 
@@ -169,6 +243,8 @@ describeWithRedis('the fast path', () => {
       calls += 1;
       return await both(`step ${step}`, name, [`${kind.clock} ${now}`, ...args]);
     };
+    for (const name of kind.slots === undefined ? [] : ['a', 'b'])
+      await call(0, 'records-put', ['throttle', name, `{"max":${kind.slots}}`, '', '']);
     for (let step = 0; step < STEPS; step += 1) {
       now += kind.isErratic && roll(50) === 0 ? -100 : roll(400);
       const added = Array.from({ length: roll(6) }, (_, at) => ({
@@ -179,13 +255,17 @@ describeWithRedis('the fast path', () => {
       const beats = running.filter(() => kind.heartbeat !== undefined && roll(3) === 0);
       const heartbeats = beats.map(({ id, lease }) => ({ id, token: lease?.token ?? 0, ...kind.heartbeat?.(roll) }));
       if (heartbeats.length > 0) await call(step, 'heartbeat', heartbeatArguments(heartbeats));
+      const steps = running.flatMap(({ id, lease }) =>
+        kind.step !== undefined && roll(6) === 0 ? [{ id, token: lease?.token ?? 0, ...kind.step(roll) }] : [],
+      );
+      if (steps.length > 0) await call(step, 'keep-steps', stepArguments(steps));
       const settled = running.slice(0, roll(6));
       const outcomes = settleArguments(settled.map((job) => settlementOf(job, kind, roll)));
       const request = [
         'w',
         `request-${kind.isErratic && roll(20) === 0 ? step - 1 : step}`,
         String(1 + roll(6)),
-        '',
+        kind.free === undefined ? '' : ` cpu=99,gpu=99 ${kind.free(roll)}`,
         'q',
         'other',
       ];

@@ -6,6 +6,7 @@ import type { Job } from '../../core/job/job.ts';
 import type { NewJob, Settlement } from '../../core/ports/job-store.ts';
 import { addArguments } from './calls/add-request.ts';
 import { settleArguments } from './calls/requests.ts';
+import { ScriptSteps } from './calls/script-steps.ts';
 import { type ScriptName, scriptText } from './calls/scripts.ts';
 import { readHistory } from './encoding/job-history.ts';
 import { readJobs } from './encoding/job-record.ts';
@@ -36,11 +37,18 @@ describeWithRedis('calls that travel together', () => {
     await server.stop();
   });
 
+  /** Sends the scripts of a call as the store does, and leaves the log of statistics as it is. */
   async function run(namespace: string, name: ScriptName, args: readonly string[]): Promise<string[]> {
-    const sha = hashes.get(name) ?? (await client.scriptLoad(scriptText(name)));
-    hashes.set(name, sha);
-    const answer: unknown = await client.sendCommand(['EVALSHA', sha, '1', `{${namespace}}`, ...args]);
-    return Array.isArray(answer) ? (answer as string[]) : [String(answer)];
+    const steps = new ScriptSteps(
+      async (each, given) => {
+        const sha = hashes.get(each) ?? (await client.scriptLoad(scriptText(each)));
+        hashes.set(each, sha);
+        return await client.sendCommand(['EVALSHA', sha, '1', `{${namespace}}`, ...given]);
+      },
+      () => undefined,
+    );
+    const answer = await steps.run(name, args);
+    return typeof answer === 'string' ? [answer] : [...(answer ?? [])];
   }
 
   it('add: hundreds at once, each with its own answer', async () => {

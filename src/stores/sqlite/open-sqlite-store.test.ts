@@ -141,6 +141,29 @@ describe('a listener', () => {
     await all;
     await store.close();
   });
+
+  it('of scope work receives no event of claims and completions, unless another listener wants all', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    const heard: string[] = [];
+    const note = (events: readonly StoreEvent[]) => heard.push(...events.map(({ type, id }) => `${type} ${id}`));
+    const runOne = async (id: string) => {
+      await store.jobs.add([aJob(id), aJob(`${id}-other`)]);
+      const [job] = (await store.jobs.claim({ worker: 'w', queues: ['mail'], limit: 1, requestId: id })).jobs;
+      await store.jobs.settle([{ id, token: job?.lease?.token ?? 0, kind: 'complete' }]);
+      await store.jobs.cancel([{ id: `${id}-other` }]);
+      await expect.poll(() => heard.at(-1)).toBe(`cancelled ${id}-other`);
+      return heard.splice(0);
+    };
+    store.jobs.subscribe(note, 'work');
+    const few = ['added', 'added', 'cancelled'];
+    const types = (events: readonly string[]) => events.map((event) => event.split(' ')[0]);
+    expect(types(await runOne('a'))).toEqual(few);
+    const stop = store.jobs.subscribe(() => undefined);
+    expect(types(await runOne('b'))).toEqual(['added', 'added', 'claimed', 'completed', 'cancelled']);
+    stop();
+    expect(types(await runOne('c'))).toEqual(few);
+    await store.close();
+  });
 });
 
 describe('a closed store', () => {

@@ -27,7 +27,11 @@ export function Attachments({ id }: { id: string }) {
         {data.attachments.map(({ name, sha256, size, direction }) => (
           <tr key={`${direction}/${name}`}>
             <Cell class="max-w-md">
-              <a class="link break-all" href={addressOf(`${path}/${encodeURIComponent(name)}`)} download={name}>
+              <a
+                class="link break-all"
+                href={addressOf(`${path}/${encodeURIComponent(name)}?direction=${direction}`)}
+                download={name}
+              >
                 {name}
               </a>
             </Cell>

@@ -78,7 +78,9 @@ function Row({ id, attempt, isShown }: { id: string; attempt: LocatedAttempt; is
       <Cell class="max-w-md min-w-56 break-words">
         {attempt.note ?? end?.stopped.words ?? ''}
         <MissingNode attempt={attempt} />
-        {attempt.logGaps.length > 0 && <div class="text-warn">the disk was full: the log may be incomplete</div>}
+        {attempt.logGaps.length > 0 && (
+          <div class="text-warn">output was lost for a while: the log may be incomplete</div>
+        )}
       </Cell>
       <Cell class="whitespace-nowrap">
         {attempt.attempt > 1 && (
@@ -104,6 +106,7 @@ function MissingNode({ attempt: { node, script } }: { attempt: LocatedAttempt })
 
 function exitText({ end }: AttemptView): string {
   if (end == null) return '–';
+  if (end.oom === 'limit') return 'out of memory: limit exceeded';
   if (end.oom === 'likely') return 'likely out of memory';
   return end.signal ?? (end.exit === null ? 'lost' : String(end.exit));
 }

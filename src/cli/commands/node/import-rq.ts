@@ -3,7 +3,7 @@
  * the source. Needs a data directory on which no node runs: files are copied into it, and ended jobs are written as such.
  */
 import { createReadStream } from 'node:fs';
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { constants, copyFile, mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { deletedQueues } from '../../../core/settings/delete-queue.ts';
@@ -17,7 +17,7 @@ import { ONLY_JOBS } from '../../../importers/foreign-job.ts';
 import type { ImportOptions, ImportResult } from '../../../importers/import-jobs.ts';
 import { importJobs } from '../../../importers/import-jobs.ts';
 import type { RqQueue, RqSource } from '../../../importers/read-rq.ts';
-import { readRq, runningManager } from '../../../importers/read-rq.ts';
+import { exists, readRq, runningManager } from '../../../importers/read-rq.ts';
 import type { FoundMessage } from '../../../importers/rq-message.ts';
 import { copyOne } from '../../../node/backup/copy-file.ts';
 import type { Home } from '../../../node/home.ts';
@@ -105,6 +105,8 @@ async function addQueues(
       try {
         checkQueueName(queue.name);
         schedules += Object.keys(readQueueFile(path, json).schedules).length;
+        // The form first: a repeated import skips a queue that has its settings.
+        if (!isDryRun) await copyForm(home, queue);
         if (!isDryRun) await writeFile(path, json, { flag: 'wx', mode: 0o600 });
         added.push(queue);
         if (typeof queue.config['script'] === 'string') scriptDirs.add(dirname(queue.config['script']));
@@ -122,6 +124,16 @@ async function applyState({ longhaul }: ImportTarget, { name, state }: RqQueue):
   const set = settingsIn(await longhaul.store.records.get(QUEUE_RECORD, name));
   if (state !== 'up' && set?.state === undefined)
     await longhaul.queue(name).configure({ state, note: 'imported from RQ' });
+}
+
+/** Copies the labels of the form for a new message. */
+async function copyForm(home: Home, { name, form }: RqQueue): Promise<void> {
+  if (form === null) return;
+  const folder = join(home.rqQueues, name);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await copyFile(form, join(folder, 'form.json'), constants.COPYFILE_EXCL).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 interface CopierOptions {
@@ -181,9 +193,3 @@ class MessageFileCopier {
     return null;
   }
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

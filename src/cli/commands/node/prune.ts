@@ -1,4 +1,6 @@
 /** `longhaul prune`: deletes data beyond retention at once, or shows what would be deleted. A node prunes in small steps. */
+
+import { createHttpCaller } from '../../../library/files/http-caller.ts';
 import type { Prunable } from '../../../library/index.ts';
 import { plural, bytes as size } from '../../../wire/spans.ts';
 import type { Column } from '../../output/columns.ts';
@@ -6,7 +8,6 @@ import { table } from '../../output/columns.ts';
 import { confirm } from '../../output/confirm.ts';
 import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
-import { createHttpCaller } from '../../target/http-caller.ts';
 import { requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { tokenFromEnv, withTarget } from '../../target/open-target.ts';

@@ -5,6 +5,7 @@ import { LonghaulError } from '../../../core/ports/errors.ts';
 import { totalJobs } from '../../../core/settings/delete-queue.ts';
 import type { SettingsInput } from '../../../core/settings/settings-input.ts';
 import { checkQueueName } from '../../../core/settings/settings-input.ts';
+import { fileSize } from '../../../library/files/file-transfer.ts';
 import { plural } from '../../../wire/spans.ts';
 import { confirm } from '../../output/confirm.ts';
 import { print, printJson } from '../../output/screen.ts';
@@ -12,7 +13,6 @@ import type { Args } from '../../table/args.ts';
 import { knownQueues, requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { fileSize } from '../jobs/file-transfer.ts';
 import { listQueues, showQueue } from './queue-view.ts';
 import { parseSettings } from './settings-args.ts';
 

@@ -101,10 +101,12 @@ function keepText({ ms, count, bytes: maxBytes }: Keep): string {
   return limits.filter((limit) => limit !== null).join(' or ');
 }
 
-function limitsText({ cpuMs, memoryBytes, processes, fileBytes, logBytes }: QueueSettings['limits']): string {
+function limitsText(limits: QueueSettings['limits']): string {
+  const { cpuMs, memoryBytes, addressSpaceBytes, processes, fileBytes, logBytes } = limits;
   const texts = [
     cpuMs === null ? null : `cpu ${time(cpuMs)}`,
     memoryBytes === null ? null : `memory ${bytes(memoryBytes)}`,
+    addressSpaceBytes === null ? null : `addressSpace ${bytes(addressSpaceBytes)}`,
     processes === null ? null : `processes ${processes}`,
     fileBytes === null ? null : `fileSize ${bytes(fileBytes)}`,
     logBytes === null ? null : `log ${bytes(logBytes)}`,

@@ -4,9 +4,9 @@
  * A queue that is not up, or that has failed messages, is critical. Thresholds apply to open and to done messages.
  */
 import { LonghaulError } from '../../../core/ports/errors.ts';
+import { createHttpCaller, type HttpCaller } from '../../../library/files/http-caller.ts';
 import { print } from '../../output/screen.ts';
 import { UsageError } from '../../table/command.ts';
-import { createHttpCaller, type HttpCaller } from '../../target/http-caller.ts';
 import type { Flags } from './rq.ts';
 
 interface RqQueue {

@@ -8,10 +8,10 @@ import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { formWithFile } from '../../../compat/rq/multipart.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
+import { createHttpCaller, type HttpCaller } from '../../../library/files/http-caller.ts';
 import { print, printNotice } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { homeOf, UsageError } from '../../table/command.ts';
-import { createHttpCaller, type HttpCaller } from '../../target/http-caller.ts';
 import { readRules, ruleLines } from '../queues/router.ts';
 import { checkQueues } from './rq-check.ts';
 

@@ -7,12 +7,12 @@ import { isRunning } from '../../../core/job/job.ts';
 import type { Settlement } from '../../../core/ports/job-store.ts';
 import type { Call, Command } from '../arguments.ts';
 import {
+  asText,
   jsonArgument,
   listArgument,
   pairs,
   queueArgument,
   raise,
-  said,
   secondsArgument,
   textArgument,
   wrong,
@@ -24,7 +24,7 @@ import { exhaustedMessage, findJob, retriesOf, stateOf } from '../qless-job.ts';
 import { leaveQueue, must, openParents } from './put-command.ts';
 import { seeWorker } from './worker-commands.ts';
 
-/** What a command says of a job that is not the worker's. */
+/** The error text for a job that the worker does not hold. */
 export interface Words {
   readonly command: string;
   readonly notRunning: string;
@@ -118,7 +118,7 @@ export const attemptCommands: Readonly<Record<string, Command>> = {
     const isGiven = group !== undefined && message !== undefined;
     const detail = job.failures >= retriesOf(job) ? RETRIES_EXHAUSTED : null;
     const end: End = isGiven
-      ? { kind: 'fail', failure: { ...failure(said(group), said(message)), detail }, delayMs }
+      ? { kind: 'fail', failure: { ...failure(asText(group), asText(message)), detail }, delayMs }
       : { kind: 'retry', failure: failure(exhaustedGroup(job.queue), exhaustedMessage(job.queue)), delayMs };
     const after = await settleAs(call, job, end, RETRY);
     if (after.state === 'waiting' && next !== after.queue) await moveJob(call, after, next);

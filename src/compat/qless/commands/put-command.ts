@@ -13,22 +13,13 @@ import type { Refused } from '../../../core/ports/refusal.ts';
 import { throttleNames } from '../../../core/settings/limit-input.ts';
 import { count, priority } from '../../../core/settings/policy-input.ts';
 import type { Arguments, Call, Command } from '../arguments.ts';
-import {
-  jsonArgument,
-  listArgument,
-  numberArgument,
-  pairs,
-  queueArgument,
-  raise,
-  said,
-  secondsArgument,
-  textArgument,
-} from '../arguments.ts';
+import { asText, listArgument, numberArgument, pairs, raise, secondsArgument, textArgument } from '../arguments.ts';
 import { DEFAULT_RETRIES, useQueue } from '../config.ts';
 import { EVERY, idsOf, jobsOf } from '../pages.ts';
 import { toNote } from '../qless-history.ts';
-import { failureOf, findJob, flipped, needJob, queueThrottle, retagged } from '../qless-job.ts';
+import { failureOf, findJob, needJob, retagged } from '../qless-job.ts';
 import { replaceJob } from '../replace-job.ts';
+import { jobArguments, priorityArgument, tagsArgument, throttlesArgument } from './job-arguments.ts';
 
 /** What is put. In an existing job, fields that are not given stay as they are; throttles are always replaced. */
 export interface Put {
@@ -62,26 +53,21 @@ const OPTIONS = ['priority', 'tags', 'retries', 'depends', 'throttles'];
 
 function readPut([worker, queue, jid, klass, data, delay, ...rest]: Arguments, command: string): Put {
   const given = pairs(rest, OPTIONS, command);
+  const id = textArgument(jid, command, 'jid');
+  const { klass: name, ...job } = jobArguments({ queue, klass, data }, command);
   return {
-    id: textArgument(jid, command, 'jid'),
-    queue: queueArgument(queue, command),
-    by: said(worker ?? ''),
-    name: textArgument(klass, command, 'klass'),
-    data: jsonArgument(data, command, 'data'),
+    id,
+    ...job,
+    by: asText(worker ?? ''),
+    name,
     delayMs: secondsArgument(delay, command, 'delay'),
-    ...(given['priority'] !== undefined && {
-      priority: flipped(numberArgument(given['priority'], command, 'priority')),
-    }),
-    ...(given['tags'] !== undefined && { tags: listArgument(given['tags'], command, 'tags') }),
+    ...(given['priority'] !== undefined && { priority: priorityArgument(given['priority'], command) }),
+    ...(given['tags'] !== undefined && { tags: tagsArgument(given['tags'], command) }),
     ...(given['retries'] !== undefined && { retries: numberArgument(given['retries'], command, 'retries') }),
     ...(given['depends'] !== undefined && { dependsOn: listArgument(given['depends'], command, 'depends') }),
-    throttles: namedThrottles(listArgument(given['throttles'] ?? '[]', command, 'throttles')),
+    throttles: throttlesArgument(given['throttles'] ?? '[]', command),
   };
 }
-
-/** The throttle of a queue itself applies to every job of it: it is not stored with a job. */
-export const namedThrottles = (ids: readonly string[]): readonly string[] => ids.filter((id) => !isQueueThrottle(id));
-const isQueueThrottle = (id: string): boolean => id.startsWith(queueThrottle(''));
 
 export async function putJob(call: Call, put: Put): Promise<string> {
   checkPut(put);

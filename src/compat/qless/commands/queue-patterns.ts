@@ -1,6 +1,6 @@
 /** reqless's named patterns of queues: stored for its workers and its web UI, without an effect on the store. */
 import type { Call, Command } from '../arguments.ts';
-import { listArgument, pairs, raise, said, wrong } from '../arguments.ts';
+import { asText, listArgument, pairs, raise, wrong } from '../arguments.ts';
 
 const KIND = 'qless-patterns';
 const DEFAULT = 'default';
@@ -19,10 +19,10 @@ export const patternCommands: Readonly<Record<string, Command>> = {
     ...(await read<Patterns['identifiers']>(call, 'identifiers')),
   }),
   'queueIdentifierPatterns.setAll': async (call, args) => {
-    const names = args.filter((_, place) => place % 2 === 0).map(said);
+    const names = args.filter((_, place) => place % 2 === 0).map(asText);
     const given = Object.entries(pairs(args, names, 'queueIdentifierPatterns.setAll'));
     const named = given.filter(([name, list]) => listArgument(list, 'queueIdentifierPatterns.setAll', name).length > 0);
-    await write(call, 'identifiers', Object.fromEntries(named.map(([name, list]) => [name, said(list)])));
+    await write(call, 'identifiers', Object.fromEntries(named.map(([name, list]) => [name, asText(list)])));
     return null;
   },
   'queuePriorityPatterns.getAll': async (call) => {
@@ -30,7 +30,7 @@ export const patternCommands: Readonly<Record<string, Command>> = {
     return kept.length === 0 ? [DEFAULT_PRIORITY] : kept;
   },
   'queuePriorityPatterns.setAll': async (call, args) => {
-    const given = args.map(said);
+    const given = args.map(asText);
     const hasDefault = given.some((text) => String(patternIn(text)) === DEFAULT);
     await write(call, 'priorities', given.length === 0 || hasDefault ? given : [...given, DEFAULT_PRIORITY]);
     return null;

@@ -5,14 +5,14 @@ import type { Job, JobState } from '../../../core/job/job.ts';
 import { tag as tagCheck } from '../../../core/job/names.ts';
 import { trackedJobs } from '../../../core/job/tracked-jobs.ts';
 import type { Arguments, Call, Command, Span } from '../arguments.ts';
-import { own, queueArgument, said, span, textArgument, wrong } from '../arguments.ts';
+import { asText, own, queueArgument, span, textArgument, wrong } from '../arguments.ts';
 import { expiredLocks } from '../expired-locks.ts';
 import { EVERY, idsOf, jobsOf } from '../pages.ts';
 import { findJob, jobsToJson, jobToJson, needJob, retagged, stateOf, tagsOf } from '../qless-job.ts';
 import { recurringIn } from '../recurring-jobs.ts';
 import { must } from './put-command.ts';
 
-export const lookCommands: Readonly<Record<string, Command>> = {
+export const readCommands: Readonly<Record<string, Command>> = {
   get: async (call, [jid]) => {
     const job = await findJob(call, textArgument(jid, 'Get', 'jid'));
     return job === null ? null : jobToJson(call, job);
@@ -35,7 +35,7 @@ export const lookCommands: Readonly<Record<string, Command>> = {
   tag: async (call, [action, ...rest]) => (own(TAGGING, action) ?? unknownTagging)(call, rest),
   track: async (call, [action, jid]) => {
     if (action === undefined) return tracked(call);
-    if (action !== 'track' && action !== 'untrack') return wrong(`Track(): Unknown action "${said(action)}"`);
+    if (action !== 'track' && action !== 'untrack') return wrong(`Track(): Unknown action "${asText(action)}"`);
     const id = textArgument(jid, 'Track', 'jid');
     if (action === 'track') await needJob(call, id, 'Track');
     // Lua answers how many entries changed: none if the job is tracked already.
@@ -102,9 +102,9 @@ async function failedGroups({ longhaul }: Call): Promise<Readonly<Record<string,
 }
 
 const TAGGING: Readonly<Record<string, Command>> = {
-  add: async (call, [jid, ...tags]) => retag(call, jid, (before) => [...new Set([...before, ...tags.map(said)])]),
+  add: async (call, [jid, ...tags]) => retag(call, jid, (before) => [...new Set([...before, ...tags.map(asText)])]),
   remove: async (call, [jid, ...tags]) => {
-    const gone = tags.map(said);
+    const gone = tags.map(asText);
     return retag(call, jid, (before) => before.filter((tag) => !gone.includes(tag)));
   },
   get: async (call, [tag, offset, count]) => {

@@ -7,26 +7,24 @@ import { deleteSchedule } from '../../../schedules/manage-schedules.ts';
 import { findSchedule, putSchedule, rewriteSchedule, tooMany } from '../../../schedules/schedule-records.ts';
 import type { Arguments, Call, Command } from '../arguments.ts';
 import {
+  asText,
   jsonArgument,
-  listArgument,
-  numberArgument,
   pairs,
   queueArgument,
   raise,
-  said,
   secondsArgument,
   textArgument,
   wholeArgument,
   wrong,
 } from '../arguments.ts';
 import { useQueue } from '../config.ts';
-import { flipped } from '../qless-job.ts';
 import { definitionOf, type Recurring, recurringOf, recurringToJson } from '../recurring-jobs.ts';
-import { namedThrottles, refused } from './put-command.ts';
+import { jobArguments, priorityArgument, tagsArgument, throttlesArgument } from './job-arguments.ts';
+import { refused } from './put-command.ts';
 
 export const recurCommands: Readonly<Record<string, Command>> = {
   recur: async (call, [queue, jid, klass, data, spec, ...rest]) => {
-    if (spec !== 'interval') wrong(`Recur(): schedule type "${said(spec)}" unknown`);
+    if (spec !== 'interval') wrong(`Recur(): schedule type "${asText(spec)}" unknown`);
     return recurAtInterval(call, [queue, jid, klass, data, ...rest]);
   },
   unrecur: async (call, [jid]) => {
@@ -46,12 +44,12 @@ export const recurCommands: Readonly<Record<string, Command>> = {
   'recur.tag': async (call, [jid, ...tags]) => {
     const next = await change(call, jid, (before) => ({
       ...before,
-      tags: [...new Set([...before.tags, ...tags.map(said)])],
+      tags: [...new Set([...before.tags, ...tags.map(asText)])],
     }));
     return next.tags;
   },
   'recur.untag': async (call, [jid, ...tags]) => {
-    const gone = tags.map(said);
+    const gone = tags.map(asText);
     const next = await change(call, jid, (before) => ({
       ...before,
       tags: before.tags.filter((tag) => !gone.includes(tag)),
@@ -69,9 +67,7 @@ export async function recurAtInterval(
 ): Promise<string> {
   const name = checked('jid', textArgument(jid, 'Recur', 'jid'), scheduleName);
   const recurring: Recurring = {
-    queue: queueArgument(queue, 'Recur'),
-    klass: textArgument(klass, 'Recur', 'klass'),
-    data: jsonArgument(data, 'Recur', 'data'),
+    ...jobArguments({ queue, klass, data }, 'Recur'),
     intervalMs: intervalArgument(interval),
     nextMs: call.nowMs + secondsArgument(offset, 'Recur', 'offset'),
     ...readOptions(rest),
@@ -88,11 +84,11 @@ function intervalArgument(value: unknown): number {
 function readOptions(rest: Arguments): Pick<Recurring, 'priority' | 'tags' | 'retries' | 'backlog' | 'throttles'> {
   const given = pairs(rest, ['priority', 'tags', 'retries', 'backlog', 'throttles'], 'Recur');
   return {
-    priority: flipped(numberArgument(given['priority'] ?? 0, 'Recur', 'priority')),
-    tags: listArgument(given['tags'] ?? '[]', 'Recur', 'tags'),
+    priority: priorityArgument(given['priority'] ?? 0, 'Recur'),
+    tags: tagsArgument(given['tags'] ?? '[]', 'Recur'),
     retries: wholeArgument(given['retries'] ?? 0, 'Recur', 'retries'),
     backlog: wholeArgument(given['backlog'] ?? 0, 'Recur', 'backlog'),
-    throttles: namedThrottles(listArgument(given['throttles'] ?? '[]', 'Recur', 'throttles')),
+    throttles: throttlesArgument(given['throttles'] ?? '[]', 'Recur'),
   };
 }
 
@@ -103,17 +99,13 @@ function readUpdate(given: Readonly<Record<string, unknown>>, before: Recurring)
   return {
     intervalMs,
     nextMs: before.nextMs + intervalMs - before.intervalMs,
-    ...(given['priority'] !== undefined && {
-      priority: flipped(numberArgument(given['priority'], 'Recur', 'priority')),
-    }),
+    ...(given['priority'] !== undefined && { priority: priorityArgument(given['priority'], 'Recur') }),
     ...(given['retries'] !== undefined && { retries: whole('retries') }),
     ...(given['backlog'] !== undefined && { backlog: whole('backlog') }),
     ...(given['data'] !== undefined && { data: jsonArgument(given['data'], 'Recur', 'data') }),
     ...(given['klass'] !== undefined && { klass: textArgument(given['klass'], 'Recur', 'klass') }),
     ...(given['queue'] !== undefined && { queue: queueArgument(given['queue'], 'Recur') }),
-    ...(given['throttles'] !== undefined && {
-      throttles: namedThrottles(listArgument(given['throttles'], 'Recur', 'throttles')),
-    }),
+    ...(given['throttles'] !== undefined && { throttles: throttlesArgument(given['throttles'], 'Recur') }),
   };
 }
 

@@ -1,35 +1,18 @@
 /** The commands of reqless under their dotted names. Their answers are reqless's, and so are the arguments that differ. */
 import type { Arguments, Command } from '../arguments.ts';
-import { queueArgument, said, textArgument, wrong } from '../arguments.ts';
+import { asText, queueArgument, textArgument, wrong } from '../arguments.ts';
 import { qlessQueues, reqlessConfig } from '../config.ts';
 import { jobsToJson } from '../qless-job.ts';
-import { attemptCommands } from './attempt-commands.ts';
-import { jobCommands } from './job-commands.ts';
-import { putCommands } from './put-command.ts';
-import { allCounts, countsIn, peekJobs, queueCommands } from './queue-commands.ts';
+import { type Commands, QLESS_COMMANDS } from './qless-commands.ts';
+import { allCounts, countsIn, peekJobs } from './queue-commands.ts';
 import { patternCommands } from './queue-patterns.ts';
-import { lookCommands } from './read-commands.ts';
-import { recurAtInterval, recurCommands } from './recur-commands.ts';
-import { statsCommands } from './stats-command.ts';
+import { recurAtInterval } from './recur-commands.ts';
 import { throttleCommands } from './throttle-commands.ts';
-import { allWorkers, jobsOfWorker, workerCommands } from './worker-commands.ts';
-
-type Commands = Readonly<Record<string, Command>>;
-
-const QLESS: Commands = {
-  ...lookCommands,
-  ...queueCommands,
-  ...putCommands,
-  ...attemptCommands,
-  ...jobCommands,
-  ...statsCommands,
-  ...recurCommands,
-  ...workerCommands,
-};
+import { allWorkers, jobsOfWorker } from './worker-commands.ts';
 
 /** The same command of qless, after these arguments. */
 function same(name: string, ...first: Arguments): Command {
-  const command = QLESS[name];
+  const command = QLESS_COMMANDS[name];
   if (command === undefined) throw new Error(`qless has no command ${name}`);
   return (call, args) => command(call, [...first, ...args]);
 }
@@ -88,7 +71,7 @@ function queueNames(): Commands {
     'queue.counts': (call, [queue]) =>
       queue === undefined ? allCounts(call) : countsIn(call, queueArgument(queue, 'queue.counts')),
     'queue.jobsByState': (call, [state, ...rest]) => {
-      if (state === 'complete') wrong(`Jobs(): Unknown type "${said(state)}"`);
+      if (state === 'complete') wrong(`Jobs(): Unknown type "${asText(state)}"`);
       return same('jobs')(call, [state, ...rest]);
     },
     'queue.length': same('length'),

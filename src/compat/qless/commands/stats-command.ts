@@ -2,9 +2,9 @@
 import { bucketOf, DAY_MS, type Histogram, LAST_BUCKET } from '../../../core/statistics/histogram.ts';
 import { type DayStatistics, dayOf, dayText, type SpreadView } from '../../../core/statistics/statistics.ts';
 import type { Call, Command } from '../arguments.ts';
-import { numberArgument, queueArgument, said, wrong } from '../arguments.ts';
+import { asText, numberArgument, queueArgument, wrong } from '../arguments.ts';
 import { EVERY, jobsOf } from '../pages.ts';
-import { toldAt } from '../qless-history.ts';
+import { notifiedAt } from '../qless-history.ts';
 
 const NOTHING: SpreadView = { count: 0, mean: 0, variance: 0, histogram: null };
 const MINUTE = 60;
@@ -28,13 +28,13 @@ export const statsCommands: Readonly<Record<string, Command>> = {
   },
 };
 
-/** qless counts a retry when it tells the worker; Longhaul counts it when the job is taken back. */
+/** qless counts a retry when it notifies the worker; Longhaul counts it when the job is taken back. */
 async function toldOn(call: Call, queue: string, day: number): Promise<number> {
   const running = await jobsOf(call, { queue, state: 'running' }, EVERY);
-  const told = running.map(async ({ id, lease }) =>
-    toldAt(await call.longhaul.store.jobs.history(id), lease?.token ?? null),
+  const notified = running.map(async ({ id, lease }) =>
+    notifiedAt(await call.longhaul.store.jobs.history(id), lease?.token ?? null),
   );
-  return (await Promise.all(told)).filter((at) => at !== null && dayOf(at) === day).length;
+  return (await Promise.all(notified)).filter((at) => at !== null && dayOf(at) === day).length;
 }
 
 /** The largest time of a date in JavaScript, in seconds. */
@@ -49,7 +49,7 @@ function timeOf(seconds: number): number {
 export function dayArgument(date: unknown): number {
   const isText = typeof date === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(date);
   const ms = isText ? Date.parse(`${date}T00:00:00Z`) : timeOf(numberArgument(date, 'Stats', 'date'));
-  return Number.isNaN(ms) ? wrong(`Stats(): Arg "date" is no day: ${said(date)}`) : dayOf(ms);
+  return Number.isNaN(ms) ? wrong(`Stats(): Arg "date" is no day: ${asText(date)}`) : dayOf(ms);
 }
 
 export async function dayOfQueue({ longhaul }: Call, queue: string, day: number): Promise<DayStatistics | undefined> {

@@ -9,7 +9,7 @@ import { listThrottles } from '../../../core/limits/throttle-views.ts';
 import type { StoredRecord } from '../../../core/ports/records.ts';
 import { slotCount, throttleName } from '../../../core/settings/limit-input.ts';
 import type { Call, Command } from '../arguments.ts';
-import { queueArgument, raise, said, secondsArgument, textArgument, wholeArgument } from '../arguments.ts';
+import { asText, queueArgument, raise, secondsArgument, textArgument, wholeArgument } from '../arguments.ts';
 import { maxConcurrency, readConfig, useQueue, writeConfig } from '../config.ts';
 import { EVERY, idsOf, jobsOf } from '../pages.ts';
 import { findJob, queueThrottle } from '../qless-job.ts';
@@ -39,7 +39,7 @@ export const throttleCommands: Readonly<Record<string, Command>> = {
     const id = throttleArgument(tid, 'throttle.release');
     for (const jid of jids)
       if ((await findJob(call, textArgument(jid, 'throttle.release', 'jid')))?.state === 'running')
-        raise(`throttle.release(): Job ${said(jid)} is running: it releases ${id} when it ends`);
+        raise(`throttle.release(): Job ${asText(jid)} is running: it releases ${id} when it ends`);
     return null;
   },
   'queue.throttle.get': async (call, [queue]) =>

@@ -48,6 +48,6 @@ async function summary(call: Call, { id }: WorkerRecord): Promise<Readonly<Recor
 /** A pop or a heartbeat registers its worker. */
 export async function seeWorker(call: Call, id: string, queue: string): Promise<void> {
   const leaseMs = Math.max(0, await configNumber(call, 'max-worker-age')) * 1_000;
-  const about = { host: '', pid: 0, queues: [queue], info: '{"door":"qless"}' };
+  const about = { host: '', pid: 0, queues: [queue], info: '{"compat":"qless"}' };
   await call.longhaul.store.jobs.keepWorker({ id, leaseMs, kind: 'register', ...about });
 }

@@ -4,9 +4,10 @@
  * secrets masked.
  */
 
+import { LOG_ANSWERS } from '../../../wire/port-answers.ts';
+import { LOG_CHECKS } from '../../../wire/record-checks.ts';
 import { logAddress } from '../../../wire/store-addresses.ts';
 import { storeCall } from '../../../wire/store-call.ts';
-import { LOG_ANSWERS, LOG_CHECKS } from '../../../wire/stored-log-checks.ts';
 import { json } from '../../http/reply.ts';
 import type { Route } from '../../http/route.ts';
 import { route } from '../../http/route.ts';

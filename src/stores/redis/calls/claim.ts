@@ -8,7 +8,8 @@ import { settleArguments } from './requests.ts';
 import { listOf, type ScriptRunner } from './script-runner.ts';
 
 export async function claim(scripts: ScriptRunner, request: ClaimRequest, now?: number): Promise<ClaimResult> {
-  return readClaim(scripts, listOf(await scripts.run('claim', claimArguments(request), now)), now);
+  const answer = await scripts.run('claim', claimArguments(request), now, request.queues);
+  return readClaim(scripts, listOf(answer), now);
 }
 
 /** Sends the settlements and the claim in one call: a worker sends both in one turn of the event loop. */
@@ -20,7 +21,7 @@ export async function settleAndClaim(
   try {
     const outcomes = settleArguments(settlements.items);
     const args = [String(outcomes.length), ...outcomes, ...claimArguments(request)];
-    const [settled = '', ...claimed] = listOf(await scripts.run('settle-claim', args));
+    const [settled = '', ...claimed] = listOf(await scripts.run('settle-claim', args, undefined, request.queues));
     settlements.answer(readEach(settlements.items, settled, readTarget));
     return await readClaim(scripts, claimed);
   } catch (error) {

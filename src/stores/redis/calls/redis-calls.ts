@@ -1,7 +1,8 @@
 /**
- * The calls of a Redis store. The whole path of a call is in this file and in client/connection.ts:
+ * The calls of a Redis store. The whole path of a call is in this file, in script-steps.ts (which scripts a call sends) and
+ * in client/connection.ts:
  *
- *     call ─▶ batch ─▶ operation ─▶ run ─▶ Connection.send
+ *     call ─▶ batch ─▶ operation ─▶ run ─▶ send ─▶ Connection.send
  *
  * Adds, settlements and heartbeats that are made at the same time share a script call, and a claim takes the waiting
  * settlements with it. That is done only where the clock is the store's own: otherwise each call has its own time.
@@ -38,6 +39,7 @@ import { LOG_OPERATIONS } from './log-operations.ts';
 import { MIGRATION_OPERATIONS } from './migration-operations.ts';
 import { RECORD_OPERATIONS } from './record-operations.ts';
 import { clockArgument, type Operation, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';
+import { ScriptSteps } from './script-steps.ts';
 import { loadScripts, type Script, type ScriptName } from './scripts.ts';
 
 /** Every call of the ports of a store. */
@@ -71,6 +73,10 @@ export class RedisCalls implements ScriptRunner {
   readonly #parts: Parts;
   readonly #prefix: string;
   readonly #scripts = loadScripts();
+  readonly #steps = new ScriptSteps(
+    (name, args, now) => this.#send(name, args, now),
+    () => this.#aggregateLog(),
+  );
   readonly #isBatching: boolean;
   readonly #adds = new Batcher<NewJob, AddResult>((jobs) => JOB_OPERATIONS.add(this, jobs), ADD_BATCH);
   readonly #settlements = new Batcher<Settlement, SettleResult>((items) => JOB_OPERATIONS.settle(this, items), BATCH);
@@ -81,6 +87,7 @@ export class RedisCalls implements ScriptRunner {
   /** Calls without an answer. A number and not a set: V8 would copy a set that changes with every call, again and again. */
   #open = 0;
   #isClosed = false;
+  #isAggregating = false;
   #onIdle: (() => void)[] = [];
 
   constructor(parts: Parts) {
@@ -116,30 +123,51 @@ export class RedisCalls implements ScriptRunner {
     return OPERATIONS[name](this, argument as never, now);
   }
 
+  /** A subscription that begins is awaited first, so that its listeners receive the events of this call. */
+  async run(
+    name: ScriptName,
+    args: readonly string[],
+    now?: number,
+    queues?: readonly string[],
+  ): Promise<ScriptAnswer> {
+    const { events } = this.#parts;
+    while (events.starting !== undefined) await events.starting;
+    return await this.#steps.run(name, args, now, queues);
+  }
+
   /**
-   * Runs a script on the present connection. The server knows scripts by their checksum. A script that it does not know
+   * Sends a script on the present connection. The server knows scripts by their checksum. A script that it does not know
    * did nothing and is sent whole: no other command is ever sent again.
-   *
-   * A subscription that begins is awaited first, so that its listeners receive the events of this call.
    */
-  async run(name: ScriptName, args: readonly string[], now?: number): Promise<ScriptAnswer> {
-    const { connection, settings, events } = this.#parts;
+  async #send(name: ScriptName, args: readonly string[], now?: number): Promise<unknown> {
+    const { connection, settings } = this.#parts;
     const { sha, text, isRead } = this.#scripts.get(name) as Script;
     const rest = ['1', this.#prefix, clockArgument(settings.clock, now), ...args];
-    while (events.starting !== undefined) await events.starting;
     try {
       const current = connection.current();
       const send = isRead || settings.replicas === 0 ? current.send : current.sendConfirmed;
       try {
-        return (await send(['EVALSHA', sha, ...rest])) as ScriptAnswer;
+        return await send(['EVALSHA', sha, ...rest]);
       } catch (error) {
         if (!isNoScript(error)) throw error;
-        return (await send(['EVAL', text, ...rest])) as ScriptAnswer;
+        return await send(['EVAL', text, ...rest]);
       }
     } catch (error) {
       throw connection.problem(error, isRead ? 'read' : 'change');
     }
   }
+
+  /** Has the log of statistics aggregated. If that fails, the answer to a later call demands it again. */
+  readonly #aggregateLog = (): void => {
+    if (this.#isAggregating) return;
+    this.#isAggregating = true;
+    this.#open += 1;
+    const isOver = () => {
+      this.#isAggregating = false;
+      this.#answered();
+    };
+    this.#send('aggregate-statistics', []).then(isOver, isOver);
+  };
 
   readonly #answered = (): void => {
     this.#open -= 1;

@@ -6,8 +6,11 @@ import type { ScriptName } from './scripts.ts';
 export type ScriptAnswer = string | readonly string[] | null;
 
 export interface ScriptRunner {
-  /** Runs a script. `now` is the time of the call where the clock is the caller's. */
-  run(name: ScriptName, args: readonly string[], now?: number): Promise<ScriptAnswer>;
+  /**
+   * Runs a script. `now` is the time of the call where the clock is the caller's. `queues` are those of the call, if it
+   * names any: whether the fast path knows their jobs is remembered for them.
+   */
+  run(name: ScriptName, args: readonly string[], now?: number, queues?: readonly string[]): Promise<ScriptAnswer>;
 }
 
 /** One call of a port: encodes its argument, runs scripts and decodes their answers. It decides nothing about a job. */

@@ -1,11 +1,14 @@
 /**
  * The scripts. Each is the base, for some the fast path, the constants and modules that it uses, and one file of
- * `lua/operations` or `lua/reads`.
+ * `lua/operations`, `lua/reads` or `lua/fast`.
+ *
+ * A settlement or claim has a fast script, which declines what it does not know; then the general one is sent. An add or
+ * heartbeat has both paths in one script: calls of one client must take effect in their order.
  */
 import { createHash } from 'node:crypto';
 import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
 import { constantsText, fastPathConstants } from './constants.ts';
-import { luaText, Modules, modulesText, moduleText, withoutComments } from './lua-files.ts';
+import { compact, luaText, Modules, modulesText, moduleText } from './lua-files.ts';
 
 export const CHANGING_SCRIPTS = [
   'add',
@@ -31,7 +34,12 @@ export const CHANGING_SCRIPTS = [
   'log-append',
   'log-restore',
   'settle-claim',
+  'repair',
+  'aggregate-statistics',
 ] as const;
+
+/** The scripts of the fast path, each sent before the general script that its name ends with. */
+export const FAST_SCRIPTS = ['fast-settle', 'fast-claim', 'fast-settle-claim'] as const;
 
 export const READ_SCRIPTS = [
   'find',
@@ -57,7 +65,13 @@ export const READ_SCRIPTS = [
 ] as const;
 
 /** The name of a Lua script. */
-export type ScriptName = (typeof CHANGING_SCRIPTS)[number] | (typeof READ_SCRIPTS)[number];
+export type ScriptName = (typeof CHANGING_SCRIPTS | typeof FAST_SCRIPTS | typeof READ_SCRIPTS)[number];
+
+/** What a script answers that has written nothing, because another one must be sent first or instead. */
+export const DECLINED = '!declined';
+export const NEEDS_REPAIR = '!repair';
+/** Stands before an answer after which the log of statistics must be aggregated. */
+export const LOG_IS_LONG = '!log-is-long';
 
 export interface Script {
   readonly name: ScriptName;
@@ -67,42 +81,45 @@ export interface Script {
   readonly isRead: boolean;
 }
 
-/** How an operation tries the fast path (lua/lib/fastpath.lua), before the modules of the general path are set up. */
-const FAST_PATHS: Partial<Record<ScriptName, { readonly uses: string; readonly call: string }>> = {
-  add: { uses: 'fastpath', call: 'local answer = fastpath.add() if answer then return answer end\n' },
-  heartbeat: { uses: 'fastpath', call: 'local answer = fastpath.heartbeat() if answer then return answer end\n' },
-  settle: {
-    uses: 'fastpath, statistics, aggregate-log',
-    call: 'local answer = fastpath.run(statistics, aggregateLog, 2, #args) if answer then return answer end\n',
-  },
-  claim: {
-    uses: 'fastpath, statistics, aggregate-log',
-    call: 'local answer, claimed = fastpath.run(statistics, aggregateLog, 2, 1, 2) if answer then return claimed end\n',
-  },
-  'settle-claim': {
-    uses: 'fastpath, statistics, aggregate-log',
-    call: [
-      'local count = tonumber(args[2])',
-      'local answer, claimed = fastpath.run(statistics, aggregateLog, 3, 2 + count, 3 + count)',
-      'if answer then table.insert(claimed, 1, answer) return claimed end\n',
-    ].join('\n'),
-  },
+/** How an operation tries the fast path (lua/lib/fastpath), before the modules of the general path are set up. */
+const FAST_CALLS: Partial<Record<ScriptName, string>> = {
+  add: '-- uses: fast-add\nlocal answer = fastAdd.add() if answer then return answer end\n',
+  heartbeat: '-- uses: fast-heartbeat\nlocal answer = fastHeartbeat.heartbeat() if answer then return answer end\n',
 };
 
 const REFUSED_WHILE_CLOSED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
 
 /** Returns the text of a script: the base, its fast path, the modules that it uses, the operation. */
 export function scriptText(name: ScriptName): string {
+  if (isFast(name)) return fastScriptText(name);
   const operation = operationText(name);
   const modules = new Modules().add(operation);
-  const fastPath = FAST_PATHS[name];
-  const first = new Modules().add(fastPath === undefined ? '' : `-- uses: ${fastPath.uses}`);
+  const fastCall = FAST_CALLS[name] ?? '';
+  const first = new Modules().add(fastCall);
   const used = [...modules.used].filter((each) => !first.used.has(each));
-  const rest = `${modulesText(used, [...modules.onDemand])}${operation}`;
-  const before = `${modulesText([...first.used], [...first.onDemand])}${fastPath?.call ?? ''}`;
+  const isGuarded = used.includes('operation');
+  const rest = `${modulesText(used, [...modules.onDemand])}${isGuarded ? guarded(operation) : operation}`;
+  const before = `${modulesText([...first.used], [...first.onDemand])}${fastCall}`;
   const [fast, general] = fastPathConstants(before, rest);
-  return withoutComments(`${moduleText('base')}${fast}${before}${general}${constantsText(rest)}${rest}`);
+  return compact(`${moduleText('base')}${fast}${before}${general}${constantsText(rest)}${rest}`);
 }
+
+function fastScriptText(name: FastScriptName): string {
+  const operation = luaText(`fast/${name.slice('fast-'.length)}.lua`);
+  const modules = new Modules().add(operation);
+  const text = `${modulesText([...modules.used], [...modules.onDemand])}local answer = (function()\n${operation}end)()\n`;
+  const [constants] = fastPathConstants(text, '');
+  return compact(`${moduleText('base')}${constants}${text}if not answer then return '${DECLINED}' end\n${ANSWER}`);
+}
+
+const ANSWER = `if statistics.isLogLong then return { '${LOG_IS_LONG}', answer } end\nreturn answer\n`;
+
+/** Returns an operation that says when a repair must come first, and when the log of statistics is long. */
+const guarded = (operation: string): string =>
+  [
+    `if operation.begin() then return '${NEEDS_REPAIR}' end`,
+    `local answer = (function()\n${operation}end)()\n${ANSWER}`,
+  ].join('\n');
 
 /** Returns the text of an operation. A worker settles and claims in one call, so that is one script. */
 function operationText(name: ScriptName): string {
@@ -117,7 +134,7 @@ function operationText(name: ScriptName): string {
 }
 
 /** Returns the first script on every connection. It uses the base alone. */
-export const epochText = (): string => withoutComments(`${moduleText('base')}${luaText('operations/epoch.lua')}`);
+export const epochText = (): string => compact(`${moduleText('base')}${luaText('operations/epoch.lua')}`);
 
 let loaded: ReadonlyMap<ScriptName, Script> | null = null;
 
@@ -128,7 +145,7 @@ export function loadScripts(): ReadonlyMap<ScriptName, Script> {
 }
 
 function loadAll(): ReadonlyMap<ScriptName, Script> {
-  const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...READ_SCRIPTS];
+  const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...FAST_SCRIPTS, ...READ_SCRIPTS];
   return new Map(names.map((name) => [name, load(name)]));
 }
 
@@ -136,6 +153,17 @@ function load(name: ScriptName): Script {
   const text = scriptText(name);
   return { name, text, sha: createHash('sha1').update(text).digest('hex'), isRead: isRead(name) };
 }
+
+type FastScriptName = (typeof FAST_SCRIPTS)[number];
+
+function isFast(name: ScriptName): name is FastScriptName {
+  const fast: readonly string[] = FAST_SCRIPTS;
+  return fast.includes(name);
+}
+
+/** Returns the fast script that is sent before a general one, if there is one. */
+export const fastScriptOf = (name: ScriptName): FastScriptName | undefined =>
+  FAST_SCRIPTS.find((fast) => fast === `fast-${name}`);
 
 function isRead(name: ScriptName): boolean {
   const reads: readonly string[] = READ_SCRIPTS;

@@ -62,10 +62,11 @@ class Channel {
 
   async #start(): Promise<void> {
     const onMessage = (message: string): void => this.#emit(readEvents(message));
-    const active = this.#subscriber
-      .subscribe(this.#name, onMessage, () => this.#emit([GAP_EVENT]))
-      .catch(() => undefined);
-    await Promise.race([active, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+    const onGap = (): void => this.#emit([GAP_EVENT]);
+    const active = this.#subscriber.subscribe(this.#name, onMessage, onGap).catch(() => undefined);
+    const late = sleep(MAX_WAIT_MS, 'late' as const, { ref: false });
+    // Calls wait no longer, so that their events are lost until it is active.
+    if ((await Promise.race([active, late])) === 'late') void active.then(onGap);
     this.starting = undefined;
   }
 

@@ -1,11 +1,14 @@
 /**
- * The clients of an engine, each with a port: replies are sent in batches, events only to clients that listen.
+ * The clients of an engine, each with a port: replies are sent in batches, events only to clients that want them.
+ *
+ * A worker wants few of them: one that received its own claims and completions would spend a message on each.
  *
  * A client whose thread is blocked receives nothing, and messages to it would pile up without limit. So events for a
  * client that is far behind are dropped; its slow poll finds the changes later.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import type { EventScope, StoreEvent } from '../../../core/ports/job-store.ts';
+import { isWorkEvent } from '../../../core/ports/job-store.ts';
 import type { CallResult } from './group-writer.ts';
 import type { FromEngine, Reply, Request, ToEngine } from './messages.ts';
 import { toThrown } from './messages.ts';
@@ -17,7 +20,8 @@ const MAX_UNACKNOWLEDGED = 1_000;
 
 export interface EngineClient {
   readonly port: MessagePort;
-  isListening: boolean;
+  /** Which events it wants; null for none. */
+  scope: EventScope | null;
   unacknowledged: number;
   replies: Reply[];
 }
@@ -31,7 +35,7 @@ export class EngineClients {
   readonly #clients = new Set<EngineClient>();
 
   join(port: MessagePort, receive: (client: EngineClient, message: ToEngine) => void): void {
-    const client: EngineClient = { port, isListening: false, unacknowledged: 0, replies: [] };
+    const client: EngineClient = { port, scope: null, unacknowledged: 0, replies: [] };
     this.#clients.add(client);
     port.on('message', (message: ToEngine) => receive(client, message));
     port.on('close', () => this.#clients.delete(client));
@@ -52,16 +56,18 @@ export class EngineClients {
   }
 
   get hasListeners(): boolean {
-    return [...this.#clients].some((client) => client.isListening);
+    return [...this.#clients].some((client) => client.scope !== null);
   }
 
   emit(events: readonly StoreEvent[]): void {
-    let packed: readonly PackedEvents[] | undefined;
+    const packed: { -readonly [Scope in EventScope]?: readonly PackedEvents[] } = {};
     for (const client of this.#clients) {
-      if (!client.isListening || client.unacknowledged >= MAX_UNACKNOWLEDGED) continue;
+      const { scope } = client;
+      if (scope === null || client.unacknowledged >= MAX_UNACKNOWLEDGED) continue;
+      packed[scope] ??= packEvents(scope === 'all' ? events : events.filter(isWorkEvent));
+      if (packed[scope].length === 0) continue;
       client.unacknowledged += 1;
-      packed ??= packEvents(events);
-      send(client, { kind: 'events', events: packed });
+      send(client, { kind: 'events', events: packed[scope] });
     }
   }
 

@@ -70,7 +70,7 @@ export class Engine {
           this.#queue({ client, request: [id, name, unpackArgument(name, packed), now] });
         break;
       case 'listen':
-        client.isListening = message.isListening;
+        client.scope = message.scope;
         return;
       case 'acknowledge':
         client.unacknowledged -= message.messages;

@@ -15,7 +15,7 @@ import type { Ballast } from './ballast.ts';
 import type { FileHealth } from './file-health.ts';
 import type { Request } from './messages.ts';
 import type { Session } from './session.ts';
-import { describeProblem, isBusy, isFull, isInputOutput } from './sqlite-problem.ts';
+import { describeProblem, isBusy, isDuplicate, isFull, isInputOutput } from './sqlite-problem.ts';
 
 export type CallResult = { readonly answer: unknown } | { readonly error: unknown };
 
@@ -48,6 +48,7 @@ export class GroupWriter {
       this.#health.failed(error);
       if (isBusy(error) || this.#health.broken !== undefined) return this.#refuseUnlessBusy(requests, error);
       if (isFull(error)) this.#makeRoom();
+      if (isDuplicate(error)) this.#session.checkAdds();
     }
     try {
       return this.#explained(this.#transact(requests, (request) => this.#performInSavepoint(request)));
@@ -74,7 +75,7 @@ export class GroupWriter {
   }
 
   #perform(request: Request): CallResult {
-    return { answer: this.#session.perform(request, this.#session.moment(request)) };
+    return { answer: this.#session.performOnce(request, this.#session.moment(request)) };
   }
 
   #performInSavepoint(request: Request): CallResult {

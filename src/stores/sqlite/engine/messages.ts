@@ -8,6 +8,7 @@ import type { CallName } from '../../../core/operations/perform.ts';
 import { isReadOnly } from '../../../core/operations/perform.ts';
 import type { ErrorCode, Problem } from '../../../core/ports/errors.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
+import type { EventScope } from '../../../core/ports/job-store.ts';
 import type { PackedEvents } from './packing.ts';
 
 export type RecordCallName = 'records.get' | 'records.put' | 'records.list' | 'records.delete';
@@ -37,8 +38,8 @@ export type Reply = readonly [id: number, answer: unknown, problem?: Thrown];
 
 export type ToEngine =
   | { readonly kind: 'requests'; readonly requests: readonly Request[] }
-  /** Whether this client wants events from now on. */
-  | { readonly kind: 'listen'; readonly isListening: boolean }
+  /** Which events this client wants from now on; null for none. */
+  | { readonly kind: 'listen'; readonly scope: EventScope | null }
   /** The client has received that many messages with events. */
   | { readonly kind: 'acknowledge'; readonly messages: number }
   /** Adds another client, with a port of its own. */

@@ -6,7 +6,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
-import type { EventListener, Unsubscribe } from '../../../core/ports/job-store.ts';
+import type { EventListener, EventScope, Unsubscribe } from '../../../core/ports/job-store.ts';
 import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
 import { packArgument, unpackAnswer, unpackEvents } from './packing.ts';
@@ -26,7 +26,9 @@ interface Waiter {
 export class PortClient {
   readonly #port: MessagePort;
   readonly #waiters = new Map<number, Waiter>();
-  readonly #listeners = new Set<EventListener>();
+  readonly #listeners = new Map<EventListener, EventScope>();
+  /** What the engine knows of the listeners. */
+  #scope: EventScope | null = null;
   #outbox: Request[] = [];
   #lastId = 0;
   #unacknowledged = 0;
@@ -51,11 +53,11 @@ export class PortClient {
     });
   }
 
-  subscribe(listener: EventListener): Unsubscribe {
-    this.#listeners.add(listener);
-    if (this.#listeners.size === 1) this.#listen(true);
+  subscribe(listener: EventListener, scope: EventScope = 'all'): Unsubscribe {
+    this.#listeners.set(listener, scope);
+    this.#listen();
     return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#listen(false);
+      if (this.#listeners.delete(listener)) this.#listen();
     };
   }
 
@@ -86,8 +88,13 @@ export class PortClient {
     this.#drained?.();
   }
 
-  #listen(isListening: boolean): void {
-    if (this.#over === undefined) this.send({ kind: 'listen', isListening });
+  /** Tells the engine the widest scope of the listeners, if it changed. */
+  #listen(): void {
+    const scopes = new Set(this.#listeners.values());
+    const scope = scopes.has('all') ? 'all' : scopes.has('work') ? 'work' : null;
+    if (scope === this.#scope || this.#over !== undefined) return;
+    this.#scope = scope;
+    this.send({ kind: 'listen', scope });
   }
 
   #flush(): void {
@@ -122,7 +129,7 @@ export class PortClient {
     } else if (message.kind === 'events') {
       this.#acknowledge();
       const events = unpackEvents(message.events);
-      for (const listener of this.#listeners) listener(events);
+      for (const listener of this.#listeners.keys()) listener(events);
     }
   }
 

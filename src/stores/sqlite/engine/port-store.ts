@@ -53,7 +53,7 @@ function storeOver(client: PortClient, home: string, close: () => Promise<void>)
 function jobsOver(client: PortClient): JobStore {
   const send = <Name extends CallName>(name: Name, argument: CallArgument<Name>, options?: { now?: number }) =>
     client.call(name, argument, options?.now) as Promise<CallResult<Name>>;
-  return jobStoreOver(send, (listener) => client.subscribe(listener));
+  return jobStoreOver(send, (listener, scope) => client.subscribe(listener, scope));
 }
 
 function recordsOver(client: PortClient): Records {

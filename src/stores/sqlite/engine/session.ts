@@ -12,8 +12,9 @@ import { followClock } from '../../../core/operations/clock-step.ts';
 import { performMigration } from '../../../core/operations/migrate.ts';
 import { perform } from '../../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../../core/operations/throttles.ts';
-import type { ClaimResult, StoreEvent } from '../../../core/ports/job-store.ts';
+import type { ClaimResult, NewJob, StoreEvent } from '../../../core/ports/job-store.ts';
 import { closedReason } from '../../../core/ports/migration.ts';
+import { closedState } from '../../../core/settings/delete-queue.ts';
 import { UNREGISTERED_WORKER_TTL_MS } from '../../../core/settings/settings.ts';
 import { refuseDamaged, withoutDamaged } from '../tables/damaged-jobs.ts';
 import { SqliteMigrationRows } from '../tables/migration-rows.ts';
@@ -27,11 +28,13 @@ import type { Request } from './messages.ts';
 import { isMigrationCall, isRecordCall, migrationCall } from './messages.ts';
 import { OtherEngines } from './other-engines.ts';
 import type { Database, Statement } from './sqlite-database.ts';
-import { firstRow } from './sqlite-database.ts';
+import { execute, firstRow } from './sqlite-database.ts';
 import type { StoreClock } from './store-clock.ts';
 
 /** 8 MB, which takes milliseconds. */
 const SHRINK_PAGES = 2_048;
+/** How many jobs are added with a query for their id, after one that existed. */
+const CHECKED_ADDS = 10_000;
 
 export interface SessionOptions {
   readonly path: string;
@@ -53,9 +56,12 @@ export class Session {
   readonly #records: SqliteRecords;
   readonly #table: SqliteTable;
   readonly #migrationRows: SqliteMigrationRows;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
   readonly #totalChanges: Statement;
   #events: StoreEvent[] = [];
   #changesBefore = 0;
+  #checkedAdds = 0;
 
   constructor(options: SessionOptions) {
     const { path, clock } = options;
@@ -80,6 +86,8 @@ export class Session {
       table: this.#table,
     });
     this.others = new OtherEngines(db, { ...options, path: this.path });
+    this.#begin = db.prepare('BEGIN IMMEDIATE');
+    this.#commit = db.prepare('COMMIT');
     this.#totalChanges = db.prepare('SELECT total_changes()');
   }
 
@@ -98,7 +106,7 @@ export class Session {
   /** Starts a write transaction. If it throws, no transaction is open. */
   begin(): void {
     this.#rollBack();
-    this.#db.exec('BEGIN IMMEDIATE');
+    execute(this.#begin);
     try {
       this.#catchUp();
       this.others.readClock();
@@ -121,6 +129,32 @@ export class Session {
   /** Returns the time of a call that only reads. */
   readMoment([, , , now]: Request): Moment {
     return this.#clock.peek(now);
+  }
+
+  /**
+   * Performs a call that can be undone and repeated with `performInSavepoint`. So an add presumes that its jobs are new,
+   * unless a job that exists was added lately: then the whole group had to be repeated.
+   */
+  performOnce(request: Request, moment: Moment): unknown {
+    const [, name, argument] = request;
+    if (name !== 'add' || !this.#mayPresume(argument as readonly NewJob[])) return this.perform(request, moment);
+    return this.#table.presumingNew(() => this.perform(request, moment));
+  }
+
+  #mayPresume(jobs: readonly NewJob[]): boolean {
+    if (this.#checkedAdds > 0) this.#checkedAdds -= jobs.length;
+    return this.#checkedAdds <= 0 && this.#table.closed() === null && jobs.every((job) => this.#isOrdinary(job));
+  }
+
+  /** Whether the add of a job that exists fails at the unique index: it reads no other job, and no queue refuses it. */
+  #isOrdinary({ queue, unique, onTaken, dependsOn }: NewJob): boolean {
+    if (unique !== undefined || onTaken !== undefined || dependsOn !== undefined) return false;
+    return closedState(this.#table.settings(queue)) === null;
+  }
+
+  /** Called when a job existed that was presumed new: adds query for their ids for a while. */
+  checkAdds(): void {
+    this.#checkedAdds = CHECKED_ADDS;
   }
 
   perform([, name, argument]: Request, moment: Moment): unknown {
@@ -162,7 +196,7 @@ export class Session {
       this.others.publish(events);
     }
     this.others.writeClock();
-    this.#db.exec('COMMIT');
+    execute(this.#commit);
     this.#clock.commit();
     return events;
   }

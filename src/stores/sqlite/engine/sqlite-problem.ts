@@ -28,6 +28,7 @@ const NOLFS = 22;
 const RANGE = 25;
 const NOTADB = 26;
 const CONSTRAINT_CHECK = 275;
+const CONSTRAINT_UNIQUE = 2067;
 const IOERR_FSYNC = 1034;
 const IOERR_DIR_FSYNC = 1290;
 /** The shared memory file beside the database could not grow: the disk is full. */
@@ -88,6 +89,11 @@ export function isBusy(error: unknown): boolean {
 /** A row would violate a CHECK constraint: nothing was done. */
 export function isForbidden(error: unknown): boolean {
   return extendedCodeOf(error) === CONSTRAINT_CHECK;
+}
+
+/** A row would repeat a value of a unique index: nothing was done. */
+export function isDuplicate(error: unknown): boolean {
+  return extendedCodeOf(error) === CONSTRAINT_UNIQUE;
 }
 
 export function isFull(error: unknown): boolean {

@@ -50,6 +50,7 @@ export class JobRows {
   readonly #untag: Statement;
   readonly #updates = new Map<number, Statement>();
   readonly #running = new Map<string, Job>();
+  #presumesNew = false;
 
   constructor(db: Database) {
     this.#db = db;
@@ -69,7 +70,18 @@ export class JobRows {
     this.#running.clear();
   }
 
+  /** Runs an add without a query for each id: the unique index rejects an id that exists. */
+  presumingNew<T>(add: () => T): T {
+    this.#presumesNew = true;
+    try {
+      return add();
+    } finally {
+      this.#presumesNew = false;
+    }
+  }
+
   get(id: string): Job | undefined {
+    if (this.#presumesNew) return undefined;
     const running = this.#running.get(id);
     if (running !== undefined) return running;
     const row = firstRow<JobRow>(this.#byId, id);

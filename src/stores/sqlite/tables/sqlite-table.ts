@@ -103,19 +103,32 @@ export class SqliteTable implements Table {
 
   /** Drops the caches: another engine wrote, or the transaction was rolled back. */
   forget(): void {
-    this.#jobs.forget();
     this.#counters.forget();
     this.#log.forget();
+    this.#forgetRows();
+  }
+
+  #forgetRows(): void {
+    this.#jobs.forget();
+    this.#waiting.forget();
+    this.#leased.forget();
+    this.#throttles.forget();
+    this.#workers.forget();
   }
 
   /** Called before a savepoint. Returns a function that restores the pending sums after a rollback to it. */
   snapshot(): () => void {
     const [restoreCounts, restoreStatistics] = [this.#counters.snapshot(), this.#log.snapshot()];
     return () => {
-      this.#jobs.forget();
+      this.#forgetRows();
       restoreCounts();
       restoreStatistics();
     };
+  }
+
+  /** Runs an add of plain jobs without a query for their ids. Throws if one of them exists; then the add must be repeated. */
+  presumingNew<T>(add: () => T): T {
+    return this.#jobs.presumingNew(add);
   }
 
   get(id: string): Job | undefined {
@@ -129,6 +142,7 @@ export class SqliteTable implements Table {
   insert(job: Job, row: HistoryRow): void {
     this.#numbers.readyAt(row.at);
     this.#jobs.insert(job, row);
+    this.#waiting.follow(null, job, row);
     this.#coalesced.update(null, job);
     this.#counters.add(job);
   }
@@ -136,6 +150,8 @@ export class SqliteTable implements Table {
   replace(before: Job, after: Job, row: HistoryRow | null): void {
     if (row !== null) this.#numbers.readyAt(row.at);
     this.#jobs.update(before, after, row);
+    this.#waiting.follow(before, after, row);
+    this.#leased.follow(after);
     this.#coalesced.update(before, after);
     if (before.slots !== after.slots) this.#throttles.updateSlots(before.slots, after.slots, after.seq);
     this.#counters.replace(before, after);
@@ -147,6 +163,7 @@ export class SqliteTable implements Table {
 
   remove(job: Job): void {
     this.#jobs.remove(job);
+    this.#waiting.follow(job, null, null);
     this.#coalesced.update(job, null);
     this.#counters.remove(job);
     if (job.steps !== null) this.#steps.remove(job);
@@ -179,6 +196,7 @@ export class SqliteTable implements Table {
     }
     this.#numbers.readyAt(now);
     this.#jobs.restore(job, history, now);
+    this.#forgetRows();
     this.#counters.add(job);
     this.#coalesced.update(null, job);
     for (const step of steps) this.#steps.put(job, step);
@@ -271,12 +289,14 @@ export class SqliteTable implements Table {
   }
 
   unpark(address: string, queue: string, limit: number): number {
+    this.#waiting.followUnparked();
     return this.#throttles.unpark(address, queue, limit);
   }
 
   /** Called when a queue's settings changed: its parked jobs may be claimable now, and state of removed limits is dropped. */
   queueChanged(queue: string): void {
     const { keys, rate } = this.settings(queue);
+    this.#waiting.followUnparked();
     this.#throttles.unparkAll(queue);
     if (keys === null) this.#paces.forgetTurns(queue);
     if (rate === null) this.#paces.setRateAt(queue, 0);

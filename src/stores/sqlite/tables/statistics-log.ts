@@ -34,15 +34,19 @@ type EntryValues = readonly [
 
 export class StatisticsLog {
   readonly #append: Statement;
+  readonly #count: Statement;
   readonly #all: Statement;
   readonly #clear: Statement;
   /** Not appended yet. */
   #entries = new Map<string, LogEntry>();
   /** The entry of the last measurement, which is usually that of the next one too. */
   #latest: LogEntry | undefined;
+  /** How many entries are pending; undefined if it must be read. */
+  #size: number | undefined;
 
   constructor(db: Database) {
-    this.#append = db.prepare('INSERT INTO statistics_log (entry) VALUES (?) RETURNING id');
+    this.#append = db.prepare('INSERT INTO statistics_log (entry) VALUES (?)');
+    this.#count = db.prepare('SELECT max(id) FROM statistics_log');
     this.#all = db.prepare('SELECT entry FROM statistics_log ORDER BY id');
     this.#clear = db.prepare('DELETE FROM statistics_log');
   }
@@ -56,15 +60,21 @@ export class StatisticsLog {
 
   /** Appends the entries of the transaction. Returns whether there are so many now that they must be aggregated. */
   save(): boolean {
-    let count = 0;
-    for (const entry of this.#entries.values())
-      count = firstRow<readonly [number]>(this.#append, entryText(entry))?.[0] ?? 0;
-    this.forget();
-    return count > MAX_LOG_ENTRIES;
+    if (this.#entries.size === 0) return false;
+    this.#size ??= firstRow<readonly [number | null]>(this.#count)?.[0] ?? 0;
+    for (const entry of this.#entries.values()) execute(this.#append, entryText(entry));
+    this.#size += this.#entries.size;
+    this.#drop();
+    return this.#size > MAX_LOG_ENTRIES;
   }
 
-  /** Drops the entries of the transaction: they were written, or it was rolled back. */
+  /** Drops the entries of the transaction, and what is known of the file: another engine wrote, or it was rolled back. */
   forget(): void {
+    this.#size = undefined;
+    this.#drop();
+  }
+
+  #drop(): void {
     if (this.#entries.size > 0) this.#entries = new Map();
     this.#latest = undefined;
   }
@@ -73,8 +83,8 @@ export class StatisticsLog {
   snapshot(): () => void {
     const copy = [...this.#entries].map(([key, entry]): [string, LogEntry] => [key, copyOf(entry)]);
     return () => {
+      this.forget();
       this.#entries = new Map(copy);
-      this.#latest = undefined;
     };
   }
 
@@ -87,6 +97,7 @@ export class StatisticsLog {
   take(): readonly LogEntry[] {
     const entries = this.pending();
     if (entries.length > 0) execute(this.#clear);
+    this.#size = 0;
     return entries;
   }
 

@@ -34,6 +34,8 @@ export class ThrottleRows {
   readonly #firstJob: Statement;
   /** By queue: where the scan of the latest claim began and ended. */
   readonly #lastScan = new Map<string, { readonly claim: number; readonly from: string; readonly to: string }>();
+  /** Queues without jobs that are parked under their needs, as most are. */
+  readonly #withoutNeeds = new Set<string>();
 
   constructor(db: Database) {
     this.#held = db.prepare('SELECT count(*) FROM slots WHERE address = ?');
@@ -58,6 +60,11 @@ export class ThrottleRows {
     this.#showQueue = db.prepare('UPDATE jobs INDEXED BY jobs_parked SET ready = 1 WHERE queue = ? AND ready = 2');
   }
 
+  /** Forgets what is known of the queues: another engine wrote, or the transaction was rolled back. */
+  forget(): void {
+    this.#withoutNeeds.clear();
+  }
+
   held(address: string): number {
     return firstRow<readonly [number]>(this.#held, address)?.[0] ?? 0;
   }
@@ -73,6 +80,7 @@ export class ThrottleRows {
     const order = returnedAt === null ? [1, 0, priority, turn, runAt] : [0, returnedAt, 0, 0, 0];
     execute(this.#hide, seq);
     execute(this.#park, address, queue, ...order, seq);
+    this.#withoutNeeds.delete(queue);
   }
 
   /** Reads queue by queue, so that the cost depends on queues and not on jobs. */
@@ -89,10 +97,12 @@ export class ThrottleRows {
 
   /** Each claim continues where the scan of the claim before ended, and wraps around at the end. */
   needs(queue: string, claim: number): readonly string[] {
+    if (this.#withoutNeeds.has(queue)) return [];
     const [start, end] = [`n:${queue}:`, `n:${queue};`];
     const last = this.#lastScan.get(queue) ?? { claim, from: start, to: start };
     const from = last.claim === claim ? last.from : last.to;
     const found = this.#needsBetween(from, end);
+    if (from === start && found.length === 0) this.#withoutNeeds.add(queue);
     const to = found[MAX_NEEDS - 1] ?? start;
     if (from === start && to === start) this.#lastScan.delete(queue);
     else this.#lastScan.set(queue, { claim, from, to });

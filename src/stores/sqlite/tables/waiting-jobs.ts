@@ -4,7 +4,12 @@
  *
  * The clock of a claim may be behind that of an earlier one (it was set back, or callers pass their own). Then jobs that
  * were marked too early are unmarked first.
+ *
+ * Most queues have neither scheduled nor returned jobs. The table remembers which, so that their claims take one query.
+ * Invariant: what it remembers is true in the open transaction. `follow` gets every change of a waiting job, and
+ * `forget` is called whenever rows changed in another way.
  */
+import type { HistoryRow } from '../../../core/job/history.ts';
 import type { Job } from '../../../core/job/job.ts';
 import { claimOrder } from '../../../core/lifecycle/lifecycle.ts';
 import type { LaterPage } from '../../../core/ports/table.ts';
@@ -24,10 +29,15 @@ export class WaitingJobs {
   readonly #parked: Statement;
   readonly #parkedReturned: Statement;
   readonly #due: Statement;
+  readonly #first: Statement;
   readonly #next: Statement;
   readonly #later: Statement;
   readonly #tooEarly: Statement;
   readonly #page: Statement;
+  /** By queue: the earliest run time of the jobs that are not marked; null if all are. */
+  readonly #firstLater = new Map<string, number | null>();
+  /** Queues in which no marked job has returned. */
+  readonly #withoutReturned = new Set<string>();
 
   constructor(db: Database, numbers: StoreNumbers) {
     const select = `SELECT ${WAITING_COLUMNS} FROM jobs`;
@@ -53,6 +63,7 @@ export class WaitingJobs {
     this.#due = db.prepare(`${select} INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at <= ?
       ORDER BY returned_at IS NULL, returned_at, iif(returned_at IS NULL, priority, 0),
         iif(returned_at IS NULL, turn, 0), iif(returned_at IS NULL, run_at, 0), seq LIMIT +?`);
+    this.#first = db.prepare('SELECT min(run_at) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ?');
     this.#next = db.prepare(
       'SELECT min(run_at) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
     );
@@ -71,11 +82,31 @@ export class WaitingJobs {
     );
   }
 
+  /** Forgets what is known of the queues: rows changed that this table did not see. */
+  forget(): void {
+    this.#firstLater.clear();
+    this.#withoutReturned.clear();
+  }
+
+  /** Follows a change of a job: `before` or `after` is null for one that is new or deleted. */
+  follow(before: Job | null, after: Job | null, row: HistoryRow | null): void {
+    if (before?.state === 'waiting') this.#leaves(before);
+    if (after?.state === 'waiting') this.#enters(after, row);
+  }
+
+  /** Follows jobs that were unparked, some of which may have returned. */
+  followUnparked(): void {
+    this.#withoutReturned.clear();
+  }
+
   forClaim(queue: string, now: number, limit: number): readonly Job[] {
     this.#unmarkAfter(now);
-    this.#mark.run(queue, now);
+    this.#markDue(queue, now);
     this.#numbers.readyAt(now);
-    return this.#marked(queue, now, limit);
+    if (this.#withoutReturned.has(queue)) return allRows<JobRow>(this.#ready, queue, now, limit).map(readJob);
+    const jobs = this.#marked(queue, now, limit);
+    if ((jobs[0]?.returnedAt ?? null) === null && limit > 0) this.#withoutReturned.add(queue);
+    return jobs;
   }
 
   /** Returns the same order, parked jobs included, without marking: due jobs that are not marked yet are sorted in here. */
@@ -90,6 +121,8 @@ export class WaitingJobs {
 
   nextRunAt(queue: string, now: number): number | null {
     this.#unmarkAfter(now);
+    const first = this.#earliestLater(queue);
+    if (first === null || first > now) return first;
     return firstRow<readonly [number | null]>(this.#next, queue, now)?.[0] ?? null;
   }
 
@@ -114,11 +147,38 @@ export class WaitingJobs {
     return [...returned, ...ready].map(readJob);
   }
 
+  #markDue(queue: string, now: number): void {
+    const first = this.#earliestLater(queue);
+    if (first === null || first > now) return;
+    this.#mark.run(queue, now);
+    this.#firstLater.delete(queue);
+    this.#withoutReturned.delete(queue);
+  }
+
+  #earliestLater(queue: string): number | null {
+    const known = this.#firstLater.get(queue);
+    if (known !== undefined) return known;
+    const first = firstRow<readonly [number | null]>(this.#first, queue)?.[0] ?? null;
+    this.#firstLater.set(queue, first);
+    return first;
+  }
+
+  #leaves({ queue, runAt }: Job): void {
+    const first = this.#firstLater.get(queue) ?? null;
+    if (first !== null && runAt >= first) this.#firstLater.delete(queue);
+  }
+
+  #enters({ queue, runAt, returnedAt }: Job, row: HistoryRow | null): void {
+    if (row === null || runAt > row.at) this.#firstLater.delete(queue);
+    if (returnedAt !== null) this.#withoutReturned.delete(queue);
+  }
+
   #unmarkAfter(now: number): void {
     if (now >= this.#numbers.readyUntil) return;
     // A ready job that represents parked ones may not be due now: all parked jobs become ready and are evaluated again.
     this.#unpark.run();
     for (const statement of this.#unmark) statement.run(now);
     this.#numbers.lowerReadyUntil(now);
+    this.forget();
   }
 }

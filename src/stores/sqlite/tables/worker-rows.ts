@@ -1,4 +1,8 @@
-/** Registered workers, and the last two claims of each worker. */
+/**
+ * Registered workers, and the last two claims of each worker.
+ *
+ * Invariant: the claims that are remembered here equal those that the open transaction sees.
+ */
 import type { RememberedClaim, WorkerRow } from '../../../core/ports/table.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
@@ -22,6 +26,8 @@ type StoredClaims = readonly [
   earlierLast: number | null,
 ];
 const COLUMNS = 'id, host, pid, queues, info, registered_at, seen_at, until';
+/** How many workers' claims are remembered. */
+const MAX_KNOWN = 1_000;
 
 export class WorkerRows {
   readonly #get: Statement;
@@ -33,6 +39,7 @@ export class WorkerRows {
   readonly #remember: Statement;
   readonly #forgetClaims: Statement;
   readonly #forgetUnregisteredWorkers: Statement;
+  readonly #known = new Map<string, StoredClaims | undefined>();
 
   constructor(db: Database) {
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM workers WHERE id = ?`);
@@ -54,6 +61,11 @@ export class WorkerRows {
     );
   }
 
+  /** Forgets what is known of the claims: another engine wrote, or the transaction was rolled back. */
+  forget(): void {
+    this.#known.clear();
+  }
+
   get(id: string): WorkerRow | undefined {
     const row = firstRow<StoredWorker>(this.#get, id);
     return row === undefined ? undefined : readWorker(row);
@@ -72,15 +84,26 @@ export class WorkerRows {
   remove(id: string): void {
     this.#remove.run(id);
     this.#forgetClaims.run(id);
+    this.#known.delete(id);
   }
 
   /** Returns each with the leases that are still held: a repeated claim needs no others. */
   rememberedClaims(worker: string): readonly RememberedClaim[] {
-    const row = firstRow<StoredClaims>(this.#claims, worker);
+    const row = this.#storedClaims(worker);
     if (row === undefined) return [];
     const [requestId, first, last, earlierId, earlierFirst, earlierLast] = row;
     const latest = this.#rememberedClaim(requestId, first, last);
     return earlierId === null ? [latest] : [latest, this.#rememberedClaim(earlierId, earlierFirst, earlierLast)];
+  }
+
+  #storedClaims(worker: string): StoredClaims | undefined {
+    if (!this.#known.has(worker)) this.#know(worker, firstRow<StoredClaims>(this.#claims, worker));
+    return this.#known.get(worker);
+  }
+
+  #know(worker: string, claims: StoredClaims | undefined): void {
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(worker, claims);
   }
 
   /** The leases are queried only for the rare repeated claim: every claim reads the request ids. */
@@ -97,12 +120,15 @@ export class WorkerRows {
   rememberClaim(worker: string, { requestId, leases }: RememberedClaim, at: number): void {
     const first = leases[0]?.token ?? 0;
     const last = leases.at(-1)?.token ?? 0;
+    const [earlierId = null, earlierFirst = null, earlierLast = null] = this.#storedClaims(worker) ?? [];
     execute(this.#remember, worker, requestId, at, first, last);
+    this.#know(worker, [requestId, first, last, earlierId, earlierFirst, earlierLast]);
   }
 
   /** Deletes claims of unregistered workers up to this time: no other call would delete them. */
   forgetUnregisteredWorkers(until: number): void {
     execute(this.#forgetUnregisteredWorkers, until);
+    this.#known.clear();
   }
 }
 

@@ -1,5 +1,5 @@
 -- indexes: which indexes hold a job, and how they change with it.
--- uses: values, context, queue-settings, record, storage, unit-of-work
+-- uses: values, context, queue-settings, record, storage-sums, unit-of-work
 -- on demand: coalescing, slots
 
 local function updateTagIndexes(job, tags)
@@ -11,7 +11,7 @@ local function updateTagIndexes(job, tags)
   for key in pairs(indexes.tagKeys(job.oldTags)) do
     if not new[key] then
       unitOfWork.drop(key, record.hex(job))
-      table.insert(unitOfWork.pending('maybeEmpty'), key)
+      unitOfWork.noteMaybeEmpty(key)
     end
   end
 end
@@ -65,7 +65,7 @@ return {
     if side and job.place == 'x' then unitOfWork.put('groups:' .. job.queue, 0, job.fields.group) end
     if oldSide and (oldSide ~= side or (isParked and job.oldMember ~= indexes.readyMember(job))) then
       unitOfWork.drop(oldSide, oldSide:sub(1, 5) == 'park:' and job.oldMember or member)
-      table.insert(unitOfWork.pending('maybeEmpty'), oldSide)
+      unitOfWork.noteMaybeEmpty(oldSide)
     end
   end,
 
@@ -98,7 +98,7 @@ return {
       key, member, score = indexes.indexOf(job)
       side, tags = indexes.sideIndexOf(job), job.fields.tags
       local place = job.place
-      if place == 'd' or place == 'x' or place == 'c' then storage.countBytes(job, 1) end
+      if place == 'd' or place == 'x' or place == 'c' then storageSums.countBytes(job, 1) end
     end
     local oldKey, oldLater, oldSide = job.oldKey, job.oldLater, job.oldSide
     if key then unitOfWork.put(key, score, member) end

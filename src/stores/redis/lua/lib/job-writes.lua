@@ -1,5 +1,5 @@
 -- job-writes: the writes of a unit of work, in the order of unitOfWork.flush.
--- uses: context, record-changes, statistics, aggregate-log
+-- uses: context, record-changes, statistics
 
 return {
   writeMany = function(command, key, list)
@@ -68,9 +68,8 @@ return {
       end
     end
     if context.claim then set[n + 1], set[n + 2] = unpack(context.claim) end
-    local isMany = statistics.append(set, context.nowText)
+    statistics.append(set, context.nowText)
     jobWrites.writeMany('HSET', 'j', set)
-    if isMany then aggregateLog() end
   end,
 
   writeFifos = function()

@@ -1,6 +1,6 @@
 -- operation: how an operation begins, reads its requests and answers them.
 -- uses: values, clock, context, record, unit-of-work
--- on demand: clock-step, repair
+-- on demand: clock-step
 
 -- Reads one request: its kind, its fields, and the position of the next one. Long texts follow it as own arguments.
 local function readRequest(at)
@@ -19,16 +19,19 @@ local function readRequest(at)
 end
 
 return {
-  -- Begins a changing operation: reads the clock, repairs a call that was cut short, and follows a step of the clock.
+  -- Begins a changing operation: reads the clock, and follows a step of it. Returns true after a call that was cut short: then
+  -- nothing is written, and the client sends `repair` and the operation again. Every script that uses this module begins with
+  -- it (calls/scripts.ts); a second call does nothing.
   begin = function()
-    if context.hasBegun then return end
+    if context.hasBegun then return false end
     context.hasBegun = true
     clock.readClock()
-    if context.unfinished and context.unfinished ~= '' then require('repair').repair() end
-    if context.clockSource == 'caller' then return end
+    if context.unfinished and context.unfinished ~= '' then return true end
+    if context.clockSource == 'caller' then return false end
     if context.stored.seen - context.now > K.CLAMP_MS then require('clock-step').stepBack() end
     if context.stepFrom and not context.closed then require('clock-step').rebaseSome() end
     if #context.touched > 0 then unitOfWork.flush() end
+    return false
   end,
 
   -- Calls `each` for every request of a list: id, then the request. It returns a text or a refusal, which begins with `!`.

@@ -1,5 +1,5 @@
 -- record: reads the records of jobs (lib/base.lua describes them; encoding/job-record.ts reads them too).
--- uses: values, context
+-- uses: values, context, pieces
 
 return {
   -- Returns the fields of a record or a request: \31 name=value for each.
@@ -45,19 +45,8 @@ return {
 
   -- Returns the ids of seqs; false where there is none.
   idsOf = function(seqs)
-    local ids, from, n, PIECE = {}, 1, #seqs, K.SEQS_PER_PIECE
-    while from <= n do
-      local piece, fields, to = math.floor(seqs[from] / PIECE), {}, from
-      repeat
-        fields[to - from + 1] = ('%d'):format(seqs[to] % PIECE)
-        to = to + 1
-      until to > n or math.floor(seqs[to] / PIECE) ~= piece
-      local found = call('HMGET', P .. 's:' .. piece, unpack(fields))
-      for i = from, to - 1 do ids[i] = found[i - from + 1] end
-      from = to
-    end
-    local newJobs = context.newJobs -- not yet written
-    for i = 1, newJobs and n or 0 do ids[i] = ids[i] or newJobs.ids[seqs[i] - newJobs.first + 1] or false end
+    local ids, newJobs = pieces.idsOf(seqs), context.newJobs -- which are not yet written
+    for i = 1, newJobs and #seqs or 0 do ids[i] = ids[i] or newJobs.ids[seqs[i] - newJobs.first + 1] or false end
     return ids
   end,
 

@@ -16,6 +16,7 @@ statistics = {
   groups = {}, order = {}, latest = false, -- groups of alike jobs by address and in order; the group that was used last
   storage = {}, storageOrder = {}, -- queue → changes of the five sums; the queues in order
   pending = nil, -- the number of pending entries as text, or false, if the caller has read it
+  isLogLong = false, -- whether there are so many entries that the client must have them aggregated
 
   -- Returns the group of jobs that are counted together.
   group = function(queue, worker, tags)
@@ -36,7 +37,7 @@ statistics = {
     statistics.groups, statistics.latest = {}, false
   end,
 
-  -- Drops what was measured: it was written, or the fast path declined.
+  -- Drops what was measured: it was written.
   clear = function()
     statistics.groups, statistics.order, statistics.latest = {}, {}, false
     statistics.storage, statistics.storageOrder, statistics.pending = {}, {}, nil
@@ -114,10 +115,10 @@ statistics = {
   end,
 
   -- Adds the entries of this call to `set`, the fields and values of the HSET that writes its records. Storage is in the first
-  -- entry of its queue. Returns whether there are so many entries now that the caller must aggregate them after that HSET.
+  -- entry of its queue.
   append = function(set, nowText)
     local order, storage, storageOrder = statistics.order, statistics.storage, statistics.storageOrder
-    if #order == 0 and #storageOrder == 0 then return false end
+    if #order == 0 and #storageOrder == 0 then return end
     local pending = statistics.pending
     if pending == nil then pending = call('HGET', P .. 'j', '+') end
     local count, n = tonumber(pending or 0), #set
@@ -138,7 +139,7 @@ statistics = {
     end
     set[n + 1], set[n + 2] = '+', count
     statistics.clear()
-    return count > FASTPATH.MAX_LOG_ENTRIES
+    statistics.isLogLong = count > FASTPATH.MAX_LOG_ENTRIES
   end,
 }
 

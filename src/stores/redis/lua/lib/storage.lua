@@ -1,5 +1,5 @@
 -- storage: the bytes that ended jobs take up (core/statistics/storage.ts).
--- uses: context, statistics
+-- uses: context
 
 -- Returns the length of a text of a job, inline or long; the data has a checksum before it.
 local function sizeOf(job, letter, value)
@@ -17,11 +17,5 @@ return {
     local result = sizeOf(job, 'r', job.fields.result)
     local steps = tonumber((job.fields.steps or '0'):match('%d+$'))
     return sizeOf(job, 'd', job.data:sub(11)) + (result or 0) + (sizeOf(job, 'v', job.fields.checkpoint) or 0) + steps, result
-  end,
-
-  -- Adds an ended job to the sums of its queue (sign 1), or subtracts it (-1).
-  countBytes = function(job, sign)
-    local bytes, result = storage.storedBytes(job)
-    statistics.store(job.queue, job.place, bytes, result, sign)
   end,
 }

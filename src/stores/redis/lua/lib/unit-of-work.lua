@@ -2,8 +2,8 @@
 --
 -- Invariant: the first write of a flush logs what is under way (`open`), the last one clears it. A later call that finds the
 -- log repairs what is missing (repair.lua).
--- uses: values, clock, context, events, indexes, job-writes, record, repair-log, storage
--- on demand: edges, key-changes, step-writes
+-- uses: values, clock, context, events, indexes, job-writes, record, repair-log, storage-sums
+-- on demand: edges, key-changes
 
 local function changesOf(key)
   local list = context.indexes[key]
@@ -34,6 +34,13 @@ return {
     members[#members + 1] = member
   end,
 
+  -- Notes an index whose name must be deleted elsewhere if it has no member left. Many jobs may leave it in one call.
+  noteMaybeEmpty = function(key)
+    local keys = unitOfWork.pending('maybeEmpty')
+    if not keys[key] then keys[#keys + 1] = key end
+    keys[key] = true
+  end,
+
   -- Must be called before a job is changed: it notes the indexes that the job may leave. A waiting job may be in either of two.
   touch = function(job)
     if job.isTouched then return end
@@ -54,7 +61,7 @@ return {
     else
       job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, record.hex(job), indexes.sideIndexOf(job)
       job.oldLease = job.fields.lease
-      if place == 'd' or place == 'x' or place == 'c' then storage.countBytes(job, -1) end
+      if place == 'd' or place == 'x' or place == 'c' then storageSums.countBytes(job, -1) end
     end
   end,
 
@@ -118,7 +125,8 @@ return {
     if context.edges then require('edges').writeRemoved() end
     if forgotten then jobWrites.writeMany('HDEL', 'big', forgotten) end
     if context.deleted then jobWrites.writeDeletions(context.deleted) end
-    if context.steps then require('step-writes').write(context.steps) end
+    -- After the records: a step without its sums would be kept forever, and sums without their step only count too much.
+    for _, command in ipairs(context.steps or {}) do write(unpack(command)) end
     unitOfWork.close(true)
     for i = 1, #touched do
       local job = touched[i]
@@ -133,6 +141,6 @@ return {
     context.touched, context.indexes, context.indexOrder = {}, {}, {}
     context.newJobs, context.longTexts, context.newQueues, context.claim, context.deleted = nil, nil, nil, nil, nil
     context.popped, context.leftovers, context.leftFifo, context.maybeEmpty = nil, nil, nil, nil
-    context.notedKeys, context.uniqueKeys, context.edges, context.steps = nil, nil, nil, nil
+    context.notedKeys, context.uniqueKeys, context.edges, context.parkedReaders, context.steps = nil, nil, nil, nil, nil
   end,
 }

@@ -4,6 +4,6 @@
 -- on demand: stored-logs
 local _, id, attempt, queue, at, body = unpack(args)
 record.load({ id })
-if not context.jobs[id] or call('HEXISTS', P .. 'logs:' .. id, attempt) == 1 then return 'no' end
+if not context.jobs[id] or call('EXISTS', P .. 'log:' .. id .. ':' .. attempt) == 1 then return 'no' end
 require('stored-logs').restore(id, attempt, queue, at, body)
 return 'ok'

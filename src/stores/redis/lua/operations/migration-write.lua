@@ -6,7 +6,7 @@
 --   jobs        id, record, number of long texts, those, edges to parents, until when it holds its key, - or '', its steps
 -- Returns ok, or no if the store is not the target of this migration.
 -- uses: values, context, operation, record, unit-of-work, webhook-queues, aggregate-log
--- on demand: edges, key-changes, unique-keys
+-- on demand: edges, key-changes, steps, unique-keys
 operation.begin()
 
 local _, move, after, seq, token, version, part = unpack(args)
@@ -94,11 +94,11 @@ local function tie(job, parents, to)
 end
 
 -- Replaces the steps of a job. Its record has their sums already.
-local function putSteps(job, steps)
-  if not job.fields.steps and steps == '' then return end
-  local written = { isNew = true }
-  for key, encoded in (steps == '' and '' or steps .. '\31'):gmatch('([^\31]*)\31([^\31]*)\31') do written[key] = encoded end
-  unitOfWork.pending('steps')[job.id] = written
+local function putSteps(job, list)
+  if not job.fields.steps and list == '' then return end
+  local steps = require('steps')
+  local written = steps.writes(job, true)
+  for key, encoded in (list == '' and '' or list .. '\31'):gmatch('([^\31]*)\31([^\31]*)\31') do steps.set(written, key, encoded) end
 end
 
 function put.jobs()

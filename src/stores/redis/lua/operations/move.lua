@@ -1,16 +1,13 @@
 -- move: moves waiting jobs and drafts to another queue; running ones only with `steal`.
 -- ARGV: clock, then for each: id, and \31 queue, and optional attempt, steal. Returns the state or a refusal for each.
--- uses: values, context, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: parking, turns, unique-keys
+-- uses: values, context, indexes, lifecycle, operation, record, record-changes, unit-of-work
+-- on demand: parking, queue-entry, turns, unique-keys
 operation.begin()
 
 local function refusalOf(job, queue, isStolen)
   local state = STATE[job.place]
   if state ~= 'waiting' and state ~= 'draft' and not isStolen then return '!wrong-state ' .. state .. ' move' end
-  local settings = queueSettings.settingsOf(queue)
-  if job.queue ~= queue and queueSettings.isClosed(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
-  local holder = require('unique-keys').holdsKey(job) and require('unique-keys').keyHolderAgainst(job, queue)
-  if holder then return '!key-taken ' .. holder end
+  return require('queue-entry').refusalOf(job, queue, require('unique-keys').holdsKey(job))
 end
 
 return operation.forEach(function(job, request)

@@ -1,9 +1,9 @@
 -- records-delete: deletes a record. ARGV: clock, kind, key, expected version or ''. Returns ok or a refusal.
--- uses: clock, events, operation, record, record-events, webhook-queues
+-- uses: events, operation, record, record-events, webhook-queues
 -- on demand: limit-changes
 local _, kind, key, ifVersion = unpack(args)
 local isLimiting = kind == 'queue' or kind == 'throttle'
-if isLimiting then operation.begin() else clock.readClock() end
+operation.begin()
 local known = call('HGET', P .. 'records:' .. kind, key)
 if not known or not record.isUnexpired(known) then return '!not-found' end
 if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(known:match('^[^\31]*')) then return '!version-conflict' end

@@ -1,10 +1,10 @@
 -- records-put: writes a record. ARGV: clock, kind, key, value, expected version or '', expiry or ''.
 -- Returns the new version or a refusal. Versions come from one counter, so that none is given twice.
--- uses: values, clock, context, events, operation, record, record-events, webhook-queues
+-- uses: values, context, events, operation, record, record-events, webhook-queues
 -- on demand: limit-changes
 local _, kind, key, value, ifVersion, expiresAt = unpack(args)
 local isLimiting = kind == 'queue' or kind == 'throttle'
-if isLimiting then operation.begin() else clock.readClock() end
+operation.begin()
 local known = call('HGET', P .. 'records:' .. kind, key)
 local version = known and record.isUnexpired(known) and known:match('^[^\31]*') or '0'
 if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(version) then return '!version-conflict' end

@@ -2,17 +2,14 @@
 -- ARGV: clock, then for each: id, and optional \31 attempt, queue, delayMs, steal, fresh.
 -- Returns the state or a refusal for each.
 -- uses: values, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: dependencies, key-changes, lost-leases, parking, step-writes, turns, unique-keys
+-- on demand: dependencies, key-changes, lost-leases, parking, queue-entry, turns
 operation.begin()
 
 local function refusalOf(job, queue, isFree)
   local state = STATE[job.place]
   local isOpen = state == 'waiting' or state == 'draft' or state == 'running'
   if isOpen and not isFree then return '!wrong-state ' .. state .. ' requeue' end
-  local settings = queueSettings.settingsOf(queue)
-  if job.queue ~= queue and queueSettings.isClosed(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
-  local holder = require('unique-keys').keyHolderAgainst(job, queue)
-  if holder then return '!key-taken ' .. holder end
+  return require('queue-entry').refusalOf(job, queue, true)
 end
 
 return operation.forEach(function(job, request)
@@ -30,8 +27,7 @@ return operation.forEach(function(job, request)
   local isRunning = state == 'running'
   local token, wasUnsuccessful = isRunning and record.leaseOf(job).token or nil, require('dependencies').isUnsuccessful(job)
   local isFresh = job.place == 'd' or request.fresh
-  if isFresh then recordChanges.setText(job, 'v', nil) end
-  if isFresh and job.fields.steps then require('step-writes').clear(job) end
+  if isFresh then recordChanges.clearKept(job) end
   lifecycle.restarted(job)
   indexes.changeQueue(job, queue)
   recordChanges.setDue(job, number(request.delayMs))

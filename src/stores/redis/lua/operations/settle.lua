@@ -2,7 +2,7 @@
 -- ARGV: clock, then for each: id, and its kind with \31 token and the fields of the kind.
 -- Returns the state or a refusal for each. A repeated settlement gets the same answer again.
 -- uses: values, context, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: dependencies, find-parents, lost-leases, step-writes, suspension, turns
+-- on demand: dependencies, find-parents, lost-leases, suspension, turns
 operation.begin()
 
 local ENDING = {
@@ -24,9 +24,8 @@ function settle.complete(job, request)
   lifecycle.restarted(job)
   indexes.changeQueue(job, request.next)
   recordChanges.setDue(job, number(request.delayMs))
-  recordChanges.setText(job, 'v', nil)
+  recordChanges.clearKept(job)
   job.fields.interruptions = nil
-  if job.fields.steps then require('step-writes').clear(job) end
   require('turns').withTurn(job)
   return 'advanced', request.next
 end

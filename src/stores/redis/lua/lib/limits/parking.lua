@@ -5,21 +5,33 @@
 local throttles = require('throttles')
 local parking = {}
 
+-- Returns a reader of an index of parked jobs. It reads more at a time the more are wanted, and continues where it was until the
+-- changes are written: a settlement may free many slots, one after the other.
+local function readerOf(key, limit)
+  local readers = unitOfWork.pending('parkedReaders')
+  if readers[key] then return readers[key] end
+  local found, at, offset, size = {}, 0, 0, math.min(limit, 1000)
+  readers[key] = function()
+    at = at + 1
+    if at > #found then
+      found, at = record.bySeqs(record.seqsOf(call('ZRANGE', P .. key, offset, offset + size - 1))), 1
+      offset, size = offset + #found, math.min(4 * size, 1000)
+    end
+    return found[at]
+  end
+  return readers[key]
+end
+
 -- Returns parked jobs to the ready index, in claim order. Returns how many.
 function parking.unpark(key, limit, but)
-  local offset, back = 0, 0
+  local nextJob, back = readerOf(key, limit), 0
   while back < limit do
-    local members = call('ZRANGE', P .. key, offset, offset + math.min(limit - back, 1000) - 1)
-    if #members == 0 then return back end
-    local found = record.bySeqs(record.seqsOf(members))
-    offset = offset + #members
-    for i = 1, #members do
-      local job = found[i]
-      if job and job ~= but and job.place == 'k' then
-        unitOfWork.touch(job)
-        job.place = 'w'
-        back = back + 1
-      end
+    local job = nextJob()
+    if job == nil then return back end
+    if job and job ~= but and job.place == 'k' then
+      unitOfWork.touch(job)
+      job.place = 'w'
+      back = back + 1
     end
   end
   return back

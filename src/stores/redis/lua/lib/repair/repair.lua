@@ -93,7 +93,7 @@ function repair.repair()
         repairKey(member)
       elseif not key:find('^edge:') and not rightful[key .. '\31' .. member] then
         unitOfWork.drop(key, member)
-        table.insert(unitOfWork.pending('maybeEmpty'), key)
+        unitOfWork.noteMaybeEmpty(key)
       end
     end
   end

@@ -2,6 +2,8 @@
 -- A field is kind:name. A value is number, status, attempts, begin, end or -, wake time or -, bytes; then \30 and the failure, \30
 -- and the result, each with + before it, or empty. The record has their number and bytes as `steps`.
 --
+-- context.steps is a list of the commands that write steps; by the id of a job it has what this call keeps of the job.
+--
 -- Invariant: the hash counts only if the record has `steps`. What an aborted call left there is deleted by the next write.
 -- uses: values, context, unit-of-work
 
@@ -42,7 +44,7 @@ end
 -- Returns a step as it is after the writes of this call; nil if there is none.
 function steps.get(job, key)
   local written = context.steps and context.steps[job.id]
-  if written and written[key] then return decode(written[key]) end
+  if written and written.kept[key] then return decode(written.kept[key]) end
   if not job.fields.steps or (written and written.isNew) then return nil end
   local encoded = call('HGET', P .. 'steps:' .. job.id, key)
   return encoded and decode(encoded) or nil
@@ -50,6 +52,23 @@ end
 
 function steps.nextNumber(job)
   return sumsOf(job) + 1
+end
+
+-- Returns what this call keeps of a job. If `isNew`, it replaces what the hash has.
+function steps.writes(job, isNew)
+  local all, key = unitOfWork.pending('steps'), P .. 'steps:' .. job.id
+  if not all[job.id] then
+    if isNew then all[#all + 1] = { 'DEL', key } end
+    all[job.id] = { isNew = isNew, kept = {}, command = { 'HSET', key } }
+  end
+  return all[job.id]
+end
+
+function steps.set(written, key, encoded)
+  local command, all = written.command, context.steps
+  if #command == 2 then all[#all + 1] = command end
+  command[#command + 1], command[#command + 2] = key, encoded
+  written.kept[key] = encoded
 end
 
 -- Keeps a step of a job that was touched, or returns a refusal if the job would keep more than it may.
@@ -61,10 +80,7 @@ function steps.put(job, key, before, step)
   if step.bytes > K.MAX_STEP_BYTES then return '!step-limit step ' .. name end
   if count > K.MAX_STEPS then return '!step-limit count ' .. name end
   if bytes > K.MAX_STEPS_BYTES then return '!step-limit bytes ' .. name end
-  local all = unitOfWork.pending('steps')
-  local written = all[job.id] or { isNew = not job.fields.steps }
-  all[job.id] = written
-  written[key] = steps.encode(step)
+  steps.set(steps.writes(job, not job.fields.steps), key, steps.encode(step))
   unitOfWork.touch(job)
   job.fields.steps = text(count) .. ' ' .. text(bytes)
 end

@@ -21,14 +21,14 @@ end
 
 -- Returns those ids of a list that belong to jobs; nil if there are none.
 function suspension.existing(list)
-  local ids, found = {}, {}
+  local ids = {}
   for id in list:gmatch('%S+') do ids[#ids + 1] = id end
   record.load(ids)
-  for i = 1, #ids do
-    local job = context.jobs[ids[i]]
-    if job and not job.isDeleted then found[#found + 1] = ids[i] end
-  end
-  return found[1] and table.concat(found, ' ')
+  local found = list:gsub('%S+', function(id)
+    local job = context.jobs[id]
+    if not job or job.isDeleted then return '' end
+  end)
+  return found:find('%S') and found
 end
 
 return suspension

@@ -1,4 +1,4 @@
--- batch: what the fast path (fastpath.lua) stands on. It reads the clock and settings, collects what a call will write, and
+-- batch: what the fast path (fastpath.lua) is built on. It reads the clock and settings, collects what a call will write, and
 -- writes it in the order of unit-of-work.lua, so that the next call can repair what an aborted one left.
 --
 -- All of this is set up in every call, so functions and tables are few, and loops do not ask lists for their length.
@@ -8,7 +8,8 @@ return {
   counter = '', first = 0, last = 0, -- a counter as it was read, and as it will be
   count = 0, records = {}, seqs = {}, -- of jobs: their records, each after its id, and their seqs
   queues = {}, indexes = {}, events = {}, group = false, pieces = false, fifos = false,
-  statistics = false, aggregate = false, -- of a call that measures: see fastpath.run
+  statistics = false, -- of a call that measures: see fastpath.run
+  limits = false, keys = false, -- fast-limits.lua, if a job has a limit; the unique keys to write
 
   -- Reads the clock and a counter. Returns whether the store is in order and its time goes on as usual.
   start = function(counter)
@@ -161,6 +162,7 @@ return {
     for i = 1, #indexes do
       if indexes[i].members[1] then lines[#lines + 1] = indexes[i].key .. '\31' .. table.concat(indexes[i].members, '\31') end
     end
+    if batch.keys and batch.keys.gone[1] then lines[#lines + 1] = 'keys\31' .. table.concat(batch.keys.gone, '\31') end
     return table.concat(lines, '\30') .. (lines[2] and '' or '\30')
   end,
 
@@ -168,6 +170,13 @@ return {
     local STEP, n = FASTPATH.MAX_ARGUMENTS, #list
     if n <= STEP then return n > 0 and write(command, P .. key, unpack(list)) end
     for from = 1, n, STEP do write(command, P .. key, unpack(list, from, math.min(from + STEP - 1, n))) end
+  end,
+
+  writeKeys = function(keys)
+    batch.write('ZADD', 'periods', keys.periods)
+    batch.write('HSET', 'keys', keys.set)
+    batch.write('HDEL', 'keys', keys.gone)
+    batch.write('ZREM', 'periods', keys.gone)
   end,
 
   flush = function()
@@ -183,9 +192,9 @@ return {
       write('HSET', P .. 's:' .. piece.number, unpack(piece))
       write('ZADD', P .. 's', piece.number, piece.number)
     end
-    local isMany = batch.statistics and batch.statistics.append(records, batch.nowText)
+    if batch.statistics then batch.statistics.append(records, batch.nowText) end
     write('HSET', P .. 'j', unpack(records)) -- in one, so that all of it is done or none
-    if isMany then batch.aggregate() end
+    if batch.keys then batch.writeKeys(batch.keys) end
     for i = 1, batch.fifos and #batch.fifos or 0 do write('RPUSH', P .. 'fifo:' .. batch.fifos[i].name, unpack(batch.fifos[i].pushed)) end
     for i = 1, #queues do
       local queue = queues[i]

@@ -1,175 +1,56 @@
--- fastpath: add, claim, heartbeat and settle for ordinary jobs, before the library of the general path is set up, which
--- takes longer than all of this. A job is ordinary with a name, retries, a priority, tags or a delay; an attempt outcome
--- when it completes the job or fails with a retry; a heartbeat also with progress, a start or a checkpoint.
+-- fastpath: settle and claim for ordinary jobs, alone or in one call. It is the whole of the scripts in lua/fast: they carry and
+-- set up nothing of the general path, which takes longer than all of this. fast-add.lua and fast-heartbeat.lua do the same
+-- for other calls, batch.lua and waiting-line.lua read and write for them, fast-limits.lua keeps limits.
+--
+-- A job is ordinary with a name, retries, a priority, tags, a delay, a unique key, throttles that are not full and resources
+-- that are free; an attempt outcome when it completes the job or fails with a retry, and no job waits for its slots.
 -- The clock is in order, no lease of the queue has expired, and the queue has no limits, keys, resources or webhooks.
 --
 -- Answers and keys are those of the general path (fast-path.test.ts compares them all).
 --
 -- Invariant: everything is decided before the first write (batch.flush). A function that meets anything else returns
 -- nil or false; then nothing was written, and the operation takes the general path.
--- uses: batch
--- on demand: waiting-line
+-- uses: batch, statistics
+-- on demand: fast-limits, waiting-line
 
 -- Names of fields that stay as they are and decide nothing here. A job with any other field takes the general path.
-local ADDED = ' name policy retries maxResends onDependencyFailed tags throttles key needs hooks '
-local KEPT = ' name policy retries maxResends onDependencyFailed tags parents priority runAt delayMs freedAt failures crashes resends interruptions checkpoint '
-local ENDED = ' group message detail startedAt pid ' -- go with the attempt or with the failure before it
+local KEPT = ' name policy retries maxResends onDependencyFailed tags parents priority runAt delayMs freedAt failures crashes resends interruptions checkpoint throttles key needs unique '
+local ENDED = ' group message detail startedAt pid slots ' -- go with the attempt or with the failure before it
 
 return {
-  -- ── add: new jobs in queues that are registered. ARGV and answer as in add.lua ──
-
-  add = function()
-    local fifos = {}
-    batch.fifos = fifos
-
-    -- What the jobs of a run share: the queue, the text between seq and data, and where they wait.
-    local function sharedBy(kind, name, fields)
-      local queue, null, now, numberIn = fifos[name] or { name = name, settings = false }, cjson.null, batch.now, batch.numberIn
-      local isKnown, settings = queue.settings or call('ZSCORE', P .. 'queues', name), batch.settings(queue)
-      fifos[name] = queue
-      if not isKnown or settings.state == 'down' or settings.state == 'deleted' or (settings.keys or null) ~= null
-        or (settings.coalesce or null) ~= null then return nil end
-      local kept, priority, time = fields, settings.priority, now
-      if fields ~= '' and (kind ~= 'plain' or priority ~= 0) then
-        local runAt, delayMs = numberIn(fields, 'runAt'), numberIn(fields, 'delayMs') or 0
-        kept, priority = batch.keep(fields, ADDED, ' priority runAt delayMs '), numberIn(fields, 'priority') or priority
-        time = runAt or now + delayMs
-        if not kept or priority % 1 ~= 0 or time % 1 ~= 0 or time < 0 or time > FASTPATH.MAX_TIME then return nil end
-        if delayMs > 0 and not runAt then kept = kept .. ('\31delayMs=%d'):format(delayMs) end
-        if time ~= now then kept = kept .. ('\31runAt=%d'):format(time) end
-      end
-      if priority ~= 0 then kept = kept .. ('\31priority=%d'):format(priority) end
-      return {
-        queue = queue, text = ' ' .. batch.nowText .. ' ' .. name .. kept, tags = fields:match('\31tags=([^\31]*)'),
-        place = (priority ~= 0 or time ~= now) and 'w' or 'f', priority = priority, time = time,
-      }
-    end
-
-    local function tagWith(tags, seq, hex)
-      for tag in (tags .. '\30'):gmatch('([^\30]*)\30') do
-        batch.enter('tag:' .. tag, seq, hex)
-        batch.enter('tags', 0, tag)
-      end
-    end
-
-    -- A new job stands in the index by insertion before it has a record, so that a repair finds it.
-    local function addRun(run)
-      local queue, place, tags, text, pieces, PIECE = run.queue, run.place, run.tags, run.text, batch.pieces, FASTPATH.SEQS_PER_PIECE
-      local records, count, seq, piece = batch.records, batch.count, batch.last, pieces[#pieces]
-      local name, pushed, inPiece, nPushed, group, size = queue.name, queue.pushed, piece and #piece, 0, nil, 0
-      if place == 'f' and not pushed then
-        pushed = {}
-        queue.pushed, fifos[#fifos + 1] = pushed, queue
-      elseif place == 'f' then
-        nPushed = #pushed
-      end
-      for at = run.first, run.last, 2 do
-        local id = args[at]
-        seq, count = seq + 1, count + 1
-        local seqText, hex = ('%d'):format(seq), (place == 'w' or tags) and ('%013x'):format(seq)
-        records[2 * count - 1], records[2 * count] = id, place .. seqText .. text .. args[at + 1]
-        if place == 'f' then pushed[nPushed + 1], nPushed = seqText, nPushed + 1 else batch.wait(name, run, hex) end
-        if tags then tagWith(tags, seqText, hex) end
-        if not piece or seq % PIECE == 0 then
-          piece, inPiece = { number = math.floor(seq / PIECE) }, 0
-          pieces[#pieces + 1] = piece
-        end
-        piece[inPiece + 1], piece[inPiece + 2], inPiece = ('%d'):format(seq % PIECE), id, inPiece + 2
-        if group then group[size + 1], size = id, size + 1 else group, size = batch.emit('added', 'waiting', name, id) end
-      end
-      batch.last, batch.count = seq, count
-    end
-
-    if not batch.start('seq') then return nil end
-    local at, ids, isKnown, runs = 2, {}, {}, {}
-    while args[at] do
-      local run, last = sharedBy(args[at], args[at + 1], args[at + 2]), at + 3 + 2 * args[at + 3]
-      if not run or not batch.idsAt(at + 4, last, ids, isKnown) then return nil end
-      run.first, run.last, runs[#runs + 1], at = at + 4, last, run, last + 1
-    end
-    local found = call('HMGET', P .. 'j', unpack(ids))
-    for i = 1, #ids do
-      if found[i] then return nil end
-    end
-    batch.pieces = {}
-    for i = 1, #runs do addRun(runs[i]) end
-    batch.flush()
-    return ''
-  end,
-
-  -- ── heartbeat. ARGV and answer as in heartbeat.lua ──
-
-  heartbeat = function()
-    local RENEWED, ids, answers = ' token leaseMs started percent text checkpoint ', {}, {}
-
-    local function set(fields, name, value)
-      return fields:gsub('\31' .. name .. '=[^\31]*', '') .. (value and '\31' .. name .. '=' .. value or '')
-    end
-
-    local function renew(id, text, request)
-      local given = {}
-      for name, value in request:gmatch('\31(%a+)=([^\31]*)') do
-        if not RENEWED:find(' ' .. name .. ' ', 1, true) then return nil end
-        given[name] = value
-      end
-      local head, seq, queue, token, length, holder, stop = text:match(
-        '^(r(%d+) %d+ ([^\31]+)\31attempt=%d+\31lease=(%d+) )(%d+) %d+( %d+ [^\31]*)()')
-      local rowsAt = token and token == given.token and text:find('\31rows=', stop, true)
-      if not rowsAt then return nil end
-      local fields, ms, percent, started = text:sub(stop, rowsAt - 1), tonumber(given.leaseMs or length), given.percent, given.started
-      if ms % 1 ~= 0 or (given.checkpoint and fields:find('\31apart=', 1, true))
-        or (percent and (batch.isHooked(queue) or fields:find('\31hooks=', 1, true))) then return nil end
-      if started then
-        fields = set(fields, 'startedAt', fields:match('\31startedAt=([^\31]*)') or batch.nowText)
-        fields = set(fields, 'pid', started ~= '-' and started)
-      end
-      if percent then fields = set(fields, 'progress', percent .. ' ' .. batch.nowText .. (given.text and '\30' .. given.text or '')) end
-      if given.checkpoint then fields = set(fields, 'checkpoint', given.checkpoint) end
-      if percent or started then batch.emit('progress', 'running', queue, id) end
-      local to = ('%d'):format(batch.now + ms)
-      batch.record(id, head .. ('%d '):format(ms) .. to .. holder .. fields .. text:sub(rowsAt), seq)
-      batch.enter('running:' .. queue, to, ('%013x'):format(seq))
-      return to .. (fields:find('\31cancelAskedAt=', 1, true) and 'c' or '') .. (fields:find('\31pauseAskedAt=', 1, true) and 'p' or '')
-    end
-
-    if #args % 2 == 0 or #args == 1 or not batch.idsAt(2, #args, ids, {}) or not batch.start('token') then return nil end
-    local found = call('HMGET', P .. 'j', unpack(ids))
-    for i = 1, #ids do
-      answers[i] = renew(ids[i], found[i] or '', args[2 * i + 1])
-      if not answers[i] then return nil end
-    end
-    batch.flush()
-    return table.concat(answers, '\31')
-  end,
-
-  -- ── settle and claim, alone or in one call ──
-
-  -- Settles ARGV from..to and claims by ARGV from `claimAt` on; either may be missing. The modules of the statistics are
-  -- given, since only this part needs them. Returns the states of what was settled, and the answer to the claim.
-  run = function(measures, aggregate, from, to, claimAt)
+  -- Settles ARGV from..to and claims by ARGV from `claimAt` on; either may be missing. Returns the states of what was
+  -- settled, and the answer to the claim.
+  run = function(from, to, claimAt)
     local ids, count, claim = {}, (to - from + 1) / 2, nil
     if count % 1 ~= 0 or (claimAt and tonumber(args[claimAt + 2]) > FASTPATH.MAX_JOBS) then return nil end
     if not batch.idsAt(from, to, ids, {}) or not batch.start('token') then return nil end
     ids[count + 1], ids[count + 2] = '+', claimAt and '@' .. args[claimAt] or nil
     local found = call('HMGET', P .. 'j', unpack(ids))
-    batch.statistics, batch.aggregate, measures.pending = measures, aggregate, found[count + 1]
+    batch.statistics, statistics.pending = statistics, found[count + 1]
     local states = count == 0 and '' or fastpath.settle(ids, found, count, from)
     if states and claimAt then claim = fastpath.claim(claimAt, found[count + 2]) end
-    if not states or (claimAt and not claim) then
-      measures.clear()
-      return nil
-    end
+    if not states or (claimAt and not claim) then return nil end
     for i = 1, #batch.queues do
       if batch.queues[i].line[1] then fastpath.standInLine(batch.queues[i]) end
     end
+    if batch.limits then batch.limits.releaseKeys() end
     batch.flush()
     return states, claim and fastpath.answer(claim)
+  end,
+
+  -- The limits of a job with such fields, or nil.
+  limitsOf = function(fields)
+    if not (fields:find('\31throttles=', 1, true) or fields:find('\31unique=', 1, true) or fields:find('\31needs=', 1, true)
+      or fields:find('\31slots=', 1, true)) then return nil end
+    batch.limits = batch.limits or require('fast-limits')
+    return batch.limits.read(fields)
   end,
 
   -- ── settle ──
 
   settle = function(ids, found, count, from)
-    local measures, now, nowText, states, known, hasRetried, group, size = batch.statistics, batch.now, batch.nowText, {}, { [''] = '' }, false, nil, 0
+    local measures, now, nowText, states, known, limited = batch.statistics, batch.now, batch.nowText, {}, { [''] = '' }, {}
+    local hasRetried, group, size = false, nil, 0
     for i = 1, count do
       local kind, given, outcome = args[from + 2 * i - 1]:match('^(%l+)\31token=(%d+)(.*)$')
       local id, text = ids[i], found[i] or ''
@@ -184,9 +65,12 @@ return {
       local measured = measures.group(name, worker, fields ~= '' and fields:match('\31tags=([^\31]*)') or '')
       if kind == 'complete' then
         local kept, left, done = known[fields], queue.left, queue.done
-        if kept == nil then kept = batch.keep(fields, KEPT .. 'progress ', ENDED) end
+        if kept == nil then
+          kept = batch.keep(fields, KEPT .. 'progress ', ENDED)
+          known[fields], limited[fields] = kept, fastpath.limitsOf(fields)
+        end
         if not kept or (outcome ~= '' and not outcome:find('^\31result=[^\31]*$')) then return nil end
-        known[fields] = kept
+        if limited[fields] and not batch.limits.finish(limited[fields], name, id, hex, true) then return nil end
         batch.record(id, 'd' .. head .. '\31endedAt=' .. nowText .. outcome .. kept .. '\31rows=' .. ('%d'):format(rowCount + 1) .. rows
           .. '\31+' .. FASTPATH.EVENT.completed .. 'd' .. row .. attempt .. ' ' .. token .. '\30b' .. worker .. data, seq)
         local n = #left
@@ -220,6 +104,8 @@ return {
     local failures = (numberIn(fields, 'failures') or 0) + 1
     if not kept or time > FASTPATH.MAX_TIME or failures > (numberIn(fields, 'retries') or settings.retries)
       or batch.isLimited(settings) then return false end
+    local limits = fastpath.limitsOf(fields)
+    if limits and not batch.limits.finish(limits, queue.name, job.id, job.hex, false) then return false end
     local runAt = time ~= job.createdAt + 0 and ('\31runAt=%d'):format(time) or ''
     job.text = 'w' .. job.head .. kept .. ('\31failures=%d'):format(failures) .. runAt .. '\31delayMs=' .. delayMs .. failure .. detail
       .. job.rows .. '\31+' .. FASTPATH.EVENT[event] .. 'w' .. job.row .. '\30n' .. message .. job.data
@@ -255,6 +141,7 @@ return {
     if earlierAt and last:match('^[^\30\31]*', earlierAt + 2) == requestId then return nil end
     local claim = {
       worker = worker, limit = tonumber(args[at + 2]), leaseMs = tonumber(args[at + 3]:match('^%S*')), taken = 0,
+      capacity = args[at + 3], room = false, -- the resources of the worker, and those that are free
       answer = { nowText, '' }, claims = { requestId .. '\30' .. nowText }, nextAt = math.huge, unsure = {},
     }
     for i = at + 4, #args do
@@ -306,7 +193,7 @@ return {
 
   take = function(claim, queue, jobs, ms)
     local name, now, worker, answer, claims, running = queue.name, batch.now, claim.worker, claim.answer, claim.claims, queue.running
-    local to, known, token, n, m = ('%d'):format(now + ms), { [''] = '' }, batch.last, #answer, 0
+    local to, known, limited, token, n, m = ('%d'):format(now + ms), { [''] = '' }, {}, batch.last, #answer, 0
     local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.EVENT.claimed .. 'r'
     local ids, texts, seqs, entries, group, size = jobs.ids, jobs.texts, jobs.seqs, jobs.entries, nil, 0
     local read, measures = require('waiting-line').read, batch.statistics
@@ -314,22 +201,27 @@ return {
       local id, entry = ids[i], entries[i]
       local head, seq, createdAt, attempt, fields, count, rows, data = read(texts[i], name, entry)
       if not head or seq ~= seqs[i] or count >= FASTPATH.MAX_HISTORY - 1 then return false end
-      local kept, since, tags = known[fields], createdAt, ''
-      if kept == nil then kept = batch.keep(fields, KEPT .. 'dependents group message detail ', ' progress ') end
+      local kept, since, tags, slots, hex = known[fields], createdAt, '', '', ('%013x'):format(seq)
+      if kept == nil then
+        kept = batch.keep(fields, KEPT .. 'dependents group message detail ', ' progress ')
+        known[fields], limited[fields] = kept, fastpath.limitsOf(fields)
+      end
       if not kept then return false end
-      known[fields] = kept
       if entry or kept ~= '' then
         local time = batch.numberIn(kept, 'runAt') or createdAt + 0
         if entry and time ~= entry.time then return false end
         since, tags = math.max(createdAt, time, batch.numberIn(kept, 'freedAt') or 0), kept:match('\31tags=([^\31]*)') or ''
+        if limited[fields] then slots = batch.limits.start(limited[fields], claim, name, id, hex) end
+        -- What a retried job has freed in this call, it cannot take again: batch.flush adds before it removes.
+        if slots == nil or (slots ~= '' and entry and entry.from == 'running:' .. name) then return false end
       end
       token = token + 1
       local mark = ('%d'):format(token)
-      local text = 'r' .. head .. '\31attempt=' .. attempt .. '\31lease=' .. mark .. lease .. kept .. '\31rows=' .. ('%d'):format(count + 1)
+      local text = 'r' .. head .. '\31attempt=' .. attempt .. '\31lease=' .. mark .. lease .. kept .. slots .. '\31rows=' .. ('%d'):format(count + 1)
         .. rows .. claimed .. ('%d '):format(now - createdAt) .. attempt .. ' ' .. mark .. '\30b' .. worker .. data
       batch.record(id, text, seq)
       answer[n + 1], answer[n + 2], claims[n], claims[n + 1], n = id, text, id, mark, n + 2
-      running[m + 1], running[m + 2], m = to, ('%013x'):format(seq), m + 2
+      running[m + 1], running[m + 2], m = to, hex, m + 2
       if entry then entry.isTaken = true end
       if entry and entry.member then batch.leave(entry.from, entry.member) end
       measures.measure(measures.group(name, worker, tags), 'w', now - since)

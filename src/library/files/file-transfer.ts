@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { LonghaulError } from '../../../core/ports/errors.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 

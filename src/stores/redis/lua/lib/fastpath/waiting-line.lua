@@ -1,27 +1,16 @@
 -- waiting-line: the waiting jobs of a queue in the order in which they are claimed, for the fast path (fastpath.lua). Their
 -- records stay text.
--- uses: batch
+-- uses: batch, pieces
 
 -- How the record of a job in the fifo begins, and that of any other waiting job.
 local PLAIN, OTHER = '^f((%d+) (%d+) ([^\31]+))()', '^w((%d+) (%d+) ([^\31]+))()'
 
 -- Returns the ids and records of seqs; nil if one has none.
 local function load(seqs)
-  local ids, from, n, PIECE = {}, 1, #seqs, FASTPATH.SEQS_PER_PIECE
-  if n == 0 then return ids, ids end
-  while from <= n do
-    local piece, fields, to = math.floor(seqs[from] / PIECE), {}, from
-    repeat
-      fields[to - from + 1] = ('%d'):format(seqs[to] % PIECE)
-      to = to + 1
-    until to > n or math.floor(seqs[to] / PIECE) ~= piece
-    local found = call('HMGET', P .. 's:' .. piece, unpack(fields))
-    for i = from, to - 1 do
-      local id = found[i - from + 1]
-      if not id then return nil end
-      ids[i] = id
-    end
-    from = to
+  local ids = pieces.idsOf(seqs)
+  if #seqs == 0 then return ids, ids end
+  for i = 1, #seqs do
+    if not ids[i] then return nil end
   end
   return ids, call('HMGET', P .. 'j', unpack(ids))
 end

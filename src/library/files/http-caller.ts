@@ -6,12 +6,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ErrorCode } from '../../core/ports/errors.ts';
 import { ERROR_CODES, LonghaulError } from '../../core/ports/errors.ts';
+import { REFUSAL_CODES } from '../../core/ports/refusal.ts';
+import { settingsOf } from '../../stores/http/options.ts';
 import type { ProblemDetails } from '../../wire/problem-details.ts';
 
 export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: AsyncIterable<Uint8Array>;
   readonly expects?: readonly number[];
+  readonly signal?: AbortSignal;
 }
 
 export interface HttpResponse {
@@ -31,18 +34,19 @@ export interface HttpCaller {
 
 /** `address` is `unix:/path/node.sock`, `http://host:port` or `https://…`. */
 export function createHttpCaller(address: string, token: string | undefined): HttpCaller {
-  const socketPath = address.startsWith('unix:') ? address.slice('unix:'.length) : undefined;
-  const base = new URL(socketPath === undefined ? address : 'http://localhost/');
+  const { socketPath, url: base } = settingsOf({ address });
   const isSecure = base.protocol === 'https:';
   const send = isSecure ? requestHttps : requestHttp;
   const agent = isSecure ? new SecureAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
   return {
-    async call(method, path, { headers = {}, body, expects = [200] } = {}) {
+    async call(method, path, { headers = {}, body, expects = [200], signal } = {}) {
       const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const all = { ...headers, ...authorization };
-      const options: RequestOptions = { method, agent, headers: all, ...(socketPath && { socketPath }) };
-      const message = await responseTo(send(new URL(path, base), options), body).catch((error: unknown) => {
-        throw unavailable(address, error);
+      const where = { ...(socketPath !== null && { socketPath }), ...(signal !== undefined && { signal }) };
+      const options: RequestOptions = { method, agent, headers: all, ...where };
+      const message = await responseTo(send(new URL(path.slice(1), base), options), body).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw error instanceof LonghaulError ? error : unavailable(address, error);
       });
       const response = toResponse(message, address);
       if (!expects.includes(response.status)) throw await toError(response);
@@ -52,15 +56,19 @@ export function createHttpCaller(address: string, token: string | undefined): Ht
   };
 }
 
+const EARLY_ANSWER_MS = 100;
+
 function responseTo(
   request: ReturnType<typeof requestHttp>,
   body: AsyncIterable<Uint8Array> | undefined,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
+    // A node that refuses a body answers and then closes the connection: the answer may arrive after the error.
+    const fail = (error: unknown): void => void setTimeout(() => reject(error as Error), EARLY_ANSWER_MS);
     request.on('response', resolve);
-    request.on('error', reject);
+    request.on('error', body === undefined ? reject : fail);
     if (body === undefined) request.end();
-    else pipeline(Readable.from(body, { objectMode: false }), request).catch(reject);
+    else pipeline(Readable.from(body, { objectMode: false }), request).catch(fail);
   });
 }
 
@@ -75,10 +83,18 @@ function toResponse(message: IncomingMessage, address: string): HttpResponse {
   return {
     status: message.statusCode ?? 0,
     header: (name) => String(message.headers[name] ?? ''),
-    body: message,
+    body: readBody(message, address),
     bytes,
     json: async () => JSON.parse(Buffer.from(await bytes()).toString('utf8')) as unknown,
   };
+}
+
+async function* readBody(message: IncomingMessage, address: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* message as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw unavailable(address, error);
+  }
 }
 
 function unavailable(address: string, error: unknown): LonghaulError {
@@ -94,11 +110,11 @@ const TRANSIENT_CODES: ReadonlySet<string | undefined> = new Set(['too-many-requ
 async function toError(response: HttpResponse): Promise<LonghaulError> {
   const problem = (await response.json().catch(() => ({}))) as Partial<ProblemDetails>;
   const message = problem.detail ?? problem.title ?? `the node answered HTTP ${response.status}`;
-  return new LonghaulError(
-    errorCode(problem.code),
-    message,
-    problem.problems === undefined ? {} : { problems: problem.problems },
-  );
+  const code = REFUSAL_CODES.find((each) => each === problem.code);
+  return new LonghaulError(errorCode(problem.code), message, {
+    ...(problem.problems !== undefined && { problems: problem.problems }),
+    ...(code !== undefined && { refusal: { code, message } }),
+  });
 }
 
 function errorCode(code: string | undefined): ErrorCode {

@@ -1,0 +1,56 @@
+/**
+ * Calls a handler and converts what it returns or throws to an attempt outcome. Used in the worker's process and in
+ * isolated processes and threads, so it imports nothing of the worker or a store.
+ */
+import { toJsonText } from '../core/input/json.ts';
+import { groupOfMessage } from '../core/job/failure.ts';
+import type { AttemptOutcome } from '../worker/attempt/run-outcome.ts';
+import type { ActiveJob, Handler } from './active-job.ts';
+import { suspensionOf } from './active-job.ts';
+import type { HandlerOutcome } from './outcome.ts';
+import { outcomeIn } from './outcome.ts';
+
+/**
+ * Rejects when the handler throws. What it returns or throws after it was suspended is ignored. The result may be too large
+ * for the store: the worker then attaches it.
+ */
+export async function callHandler<Data, Result>(
+  handler: Handler<Data, Result>,
+  job: ActiveJob<Data>,
+): Promise<AttemptOutcome> {
+  let value: unknown;
+  try {
+    value = await handler(job);
+  } catch (error) {
+    const suspended = await suspensionOf(job);
+    if (suspended === null) throw error;
+    return suspended;
+  }
+  const suspended = await suspensionOf(job);
+  if (suspended !== null) return suspended;
+  const outcome = outcomeIn(value);
+  if (outcome !== null) return toAttemptOutcome(outcome);
+  return { kind: 'complete', result: toJsonText('result', value, { dates: 'text', isLimited: false }) };
+}
+
+function toAttemptOutcome(outcome: HandlerOutcome): AttemptOutcome {
+  switch (outcome.kind) {
+    case 'complete':
+      return { kind: 'complete', ...(outcome.next !== null && { next: outcome.next }) };
+    case 'fail': {
+      const failure = {
+        group: outcome.group ?? groupOfMessage(outcome.message),
+        message: outcome.message,
+        detail: null,
+      };
+      return { kind: 'fail', failure, final: outcome.isFinal };
+    }
+    case 'retry': {
+      const failure = { group: 'retry', message: outcome.reason, detail: null };
+      return { kind: 'retry', failure, delayMs: outcome.delayMs };
+    }
+    case 'release':
+    case 'forward':
+      return outcome;
+  }
+}
