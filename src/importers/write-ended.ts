@@ -71,7 +71,7 @@ function rowOf(
     by: null,
     note: `imported from ${origin}`,
   };
-  const value: MigratedJob = { job: ended, history: [row, last], parents: [], holds: null };
+  const value: MigratedJob = { job: ended, history: [row, last], steps: [], parents: [], holds: null };
   return { key: String(seq), value };
 }
 

@@ -1,12 +1,17 @@
 /** A running job as its handler receives it, with the calls that a handler makes. */
+import type { Duration } from '../core/input/duration.ts';
 import { toJsonText } from '../core/input/json.ts';
 import type { RunningJob } from '../core/job/job.ts';
 import type { Attachment } from '../files/attachments/attachments.ts';
 import type { ParentJob as StoredParent } from '../files/attachments/parents.ts';
+import type { AttemptOutcome } from '../worker/attempt/run-outcome.ts';
 import type { FileContent } from './files/file-content.ts';
 import type { FileReader } from './files/file-place.ts';
 import { createJobFile, createJobFiles, type JobFile, type JobFiles } from './files/job-files.ts';
 import type { Outcome } from './outcome.ts';
+import { HandlerSteps } from './steps/handler-steps.ts';
+import type { StepCalls } from './steps/step-calls.ts';
+import type { ChildJob, ChildResult, StepOptions } from './steps/step-options.ts';
 
 /** A job that another job waited for, with its files. */
 export interface ParentJob<Result = unknown> extends StoredParent<Result> {
@@ -53,6 +58,19 @@ export interface ActiveJob<Data = unknown> {
   log(line: string): void;
   /** Keeps a value for the next attempt, which finds it as `lastCheckpoint`. */
   checkpoint(value: unknown): void;
+  /**
+   * Runs a function once for the job: a later attempt gets the kept result, as JSON has it. A repeated name gets a number.
+   */
+  step<Result>(name: string, run: () => Promise<Result> | Result, options?: StepOptions): Promise<Result>;
+  /** Sleeps. More than 5 s suspend the attempt: it holds no slot, and resumes after the time, which is fixed now. */
+  sleep(time: Duration, options?: { name?: string }): Promise<void>;
+  /** Waits, suspended, for an event of `longhaul.notify`, and returns its data. Throws `StepTimeout` after the timeout. */
+  waitForEvent<Event = unknown>(name: string, options?: { timeout?: Duration }): Promise<Event>;
+  /** Adds jobs once, waits for them, suspended, and returns their results. */
+  children<Child = unknown>(
+    jobs: readonly ChildJob[],
+    options?: { name?: string },
+  ): Promise<readonly ChildResult<Child>[]>;
 }
 
 /** Runs a job. Returns its result, or one of advance, fail, retry, release, forward. A handler that throws has failed. */
@@ -71,16 +89,23 @@ export interface HandlerPort {
   progress(percent: number | null, text: string | null): void;
   log(line: string): void;
   checkpoint(text: string): void;
+  /** Keeps and reads the steps of this job, and adds its children. */
+  readonly steps: StepCalls;
 }
 
 /** The fields of a job that its handler receives. */
 export type HandledJob = Pick<
   RunningJob,
-  'id' | 'queue' | 'name' | 'tags' | 'priority' | 'attempt' | 'failures' | 'checkpoint'
+  'id' | 'queue' | 'name' | 'tags' | 'priority' | 'attempt' | 'failures' | 'checkpoint' | 'steps'
 > & { readonly lease: Pick<RunningJob['lease'], 'token'> };
 
 export function activeJob<Data>(job: HandledJob, data: Data, port: HandlerPort): ActiveJob<Data> {
   return new HandlerJob(job, data, port);
+}
+
+/** Returns the outcome of an attempt that was suspended, when no step is in flight; null for any other. */
+export async function suspensionOf(job: ActiveJob): Promise<AttemptOutcome | null> {
+  return job instanceof HandlerJob ? HandlerJob.suspensionOf(job) : null;
 }
 
 /** A class with getters, for the reason in worker/attempt/attempt-context.ts. Its functions may be detached. */
@@ -96,6 +121,13 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   readonly token: number;
   readonly lastCheckpoint: unknown;
   readonly #port: HandlerPort;
+  readonly #stepsBefore: HandledJob['steps'];
+  /** Created on first use: most handlers have no steps. */
+  #steps: HandlerSteps | null = null;
+
+  static async suspensionOf(job: HandlerJob<unknown>): Promise<AttemptOutcome | null> {
+    return job.#steps === null ? null : job.#steps.outcome();
+  }
 
   constructor(job: HandledJob, data: Data, port: HandlerPort) {
     this.id = job.id;
@@ -109,6 +141,7 @@ class HandlerJob<Data> implements ActiveJob<Data> {
     this.token = job.lease.token;
     this.lastCheckpoint = job.checkpoint === null ? undefined : JSON.parse(job.checkpoint);
     this.#port = port;
+    this.#stepsBefore = job.steps;
   }
 
   get signal(): AbortSignal {
@@ -120,11 +153,15 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   }
 
   get attach(): ActiveJob['attach'] {
-    return async (name, content) => createJobFile(this.#port.files, this.id, await this.#port.attach(name, content));
+    return async (name, content) => {
+      this.#steps?.check();
+      return createJobFile(this.#port.files, this.id, await this.#port.attach(name, content));
+    };
   }
 
   get parents(): ActiveJob['parents'] {
     return async () => {
+      this.#steps?.check();
       const parents = await this.#port.parents();
       return parents.map((parent) => ({ ...parent, files: createJobFiles(this.#port.files, parent.id) }));
     };
@@ -139,7 +176,34 @@ class HandlerJob<Data> implements ActiveJob<Data> {
     return (line) => this.#port.log(line);
   }
 
+  get step(): ActiveJob['step'] {
+    return (name, run, options) => this.#durable().step(name, run, options);
+  }
+
+  get sleep(): ActiveJob['sleep'] {
+    return (time, options) => suspendable(this.#durable().sleep(time, options));
+  }
+
+  get waitForEvent(): ActiveJob['waitForEvent'] {
+    return (name, options) => suspendable(this.#durable().waitForEvent(name, options));
+  }
+
+  get children(): ActiveJob['children'] {
+    return (jobs, options) => suspendable(this.#durable().children(jobs, options));
+  }
+
   get checkpoint(): ActiveJob['checkpoint'] {
     return (value) => this.#port.checkpoint(toJsonText('checkpoint', value, { dates: 'text' }));
   }
+
+  #durable(): HandlerSteps {
+    this.#steps ??= new HandlerSteps(this.#port.steps, this.#stepsBefore !== null, () => this.#port.signal());
+    return this.#steps;
+  }
+}
+
+/** Returns the promise of a wait. Its rejection raises no unhandled rejection: a suspended handler may not await it. */
+function suspendable<Value>(wait: Promise<Value>): Promise<Value> {
+  wait.catch(() => undefined);
+  return wait;
 }

@@ -24,7 +24,7 @@ export interface AttemptLog {
 
 /** The parts of a connection that a log needs. */
 export type LogTarget = Pick<Connection, 'home' | 'store'>;
-export type LoggedJob = Pick<RunningJob, 'id' | 'attempt' | 'lease'>;
+export type LoggedJob = Pick<RunningJob, 'id' | 'attempt' | 'lease' | 'suspension'>;
 
 /** Opens the log of an attempt. Nothing is created before the first write: most jobs log nothing. */
 export function openAttemptLog(
@@ -97,11 +97,13 @@ class StoreSink implements LogSink {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #batch: Uint8Array | null = null;
   #text = '';
-  #offset = 0;
+  /** Null for a resumed attempt: its log has a beginning, whose end the store knows. */
+  #offset: number | null;
 
   constructor(store: Store, job: LoggedJob) {
     this.#store = store;
     this.#job = job;
+    this.#offset = job.suspension === null ? 0 : null;
   }
 
   /** The offset makes a repeat after a lost reply harmless. */
@@ -109,7 +111,13 @@ class StoreSink implements LogSink {
     if (bytes !== this.#batch) this.#text = this.#decoder.decode(bytes, { stream: true });
     this.#batch = bytes;
     const { id, lease } = this.#job;
-    const output = { id, token: lease.token, offset: this.#offset, text: this.#text, ...(gap !== null && { gap }) };
+    const attempt = { id, token: lease.token };
+    if (this.#offset === null) {
+      const known = await this.#store.logs.append({ ...attempt, offset: 0, text: '' });
+      if (!known.ok) return false;
+      this.#offset = known.end;
+    }
+    const output = { ...attempt, offset: this.#offset, text: this.#text, ...(gap !== null && { gap }) };
     const answer = await this.#store.logs.append(output);
     if (answer.ok) this.#offset += Buffer.byteLength(this.#text);
     return answer.ok;

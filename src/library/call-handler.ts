@@ -6,15 +6,28 @@ import { toJsonText } from '../core/input/json.ts';
 import { groupOfMessage } from '../core/job/failure.ts';
 import type { AttemptOutcome } from '../worker/attempt/run-outcome.ts';
 import type { ActiveJob, Handler } from './active-job.ts';
+import { suspensionOf } from './active-job.ts';
 import type { HandlerOutcome } from './outcome.ts';
 import { outcomeIn } from './outcome.ts';
 
-/** Rejects when the handler throws. The result may be too large for the store: the worker then attaches it. */
+/**
+ * Rejects when the handler throws. What it returns or throws after it was suspended is ignored. The result may be too large
+ * for the store: the worker then attaches it.
+ */
 export async function callHandler<Data, Result>(
   handler: Handler<Data, Result>,
   job: ActiveJob<Data>,
 ): Promise<AttemptOutcome> {
-  const value = await handler(job);
+  let value: unknown;
+  try {
+    value = await handler(job);
+  } catch (error) {
+    const suspended = await suspensionOf(job);
+    if (suspended === null) throw error;
+    return suspended;
+  }
+  const suspended = await suspensionOf(job);
+  if (suspended !== null) return suspended;
   const outcome = outcomeIn(value);
   if (outcome !== null) return toAttemptOutcome(outcome);
   return { kind: 'complete', result: toJsonText('result', value, { dates: 'text', isLimited: false }) };

@@ -1,10 +1,11 @@
 // Long because each call of the API has a method and its description.
 /** A connection to a store, and the calls for jobs of any queue. */
-// Long because the calls of a connection are one class, and each has its doc comment.
+import { toJsonText } from '../core/input/json.ts';
 import type { HistoryRow } from '../core/job/history.ts';
 import { checkDestination, isAddress } from '../core/job/relay-request.ts';
 import type { JobSearch } from '../core/job/search-jobs.ts';
 import { searchJobs } from '../core/job/search-jobs.ts';
+import type { Step } from '../core/job/step.ts';
 import { track, trackedJobs, untrack } from '../core/job/tracked-jobs.ts';
 import type { Prunable } from '../core/lifecycle/prunable.ts';
 import type { ThrottleView } from '../core/limits/throttle-views.ts';
@@ -20,6 +21,7 @@ import type {
   JobQuery,
   MaintenanceResult,
   Move,
+  NotifyResult,
   QueueCounts,
   Requeue,
   JobPage as StoredPage,
@@ -50,6 +52,7 @@ import { Queue } from './queue.ts';
 import type { LogsOptions } from './read-log.ts';
 import { readLog } from './read-log.ts';
 import { Schedules } from './schedules.ts';
+import { checkName } from './steps/step-options.ts';
 import type { Work, WorkOptions } from './work.ts';
 import { startWork } from './work.ts';
 
@@ -108,6 +111,21 @@ export class Longhaul implements AsyncDisposable {
   /** Returns the history of a job, the oldest row first. */
   async history(id: string): Promise<readonly HistoryRow[]> {
     return this.store.jobs.history(id);
+  }
+
+  /** Returns the steps of a job, in the order in which they were first kept. */
+  async steps(id: string): Promise<readonly Step[]> {
+    return this.store.jobs.steps(id);
+  }
+
+  /**
+   * Sends an event to a job. A job that waits for it resumes; otherwise it is kept for a later wait. The first event of a
+   * name counts until the handler has read it.
+   */
+  async notify(id: string, name: string, data: unknown = null): Promise<NotifyResult> {
+    const event = { id, name: checkName('notify', name), data: toJsonText('data', data, { dates: 'text' }) };
+    const [answer] = await this.store.jobs.notify([event]);
+    return answer as NotifyResult;
   }
 
   /**

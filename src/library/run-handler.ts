@@ -13,6 +13,7 @@ import type { FilePlace } from './files/file-place.ts';
 import { withSmallResult } from './files/large-result.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { validate } from './standard-schema.ts';
+import { stepCalls } from './steps/step-calls.ts';
 
 /** What handlers of a worker share, whether they are isolated or not. */
 export interface HandlerHost<Data> {
@@ -65,6 +66,7 @@ export function handlerPort(
     files,
     attach: (name, content) => attachOutput(files, { job, context, name, content }),
     parents: () => parentsOf(store, job, (id) => files.list(id)),
+    steps: stepCalls(store, job),
     progress: (percent, text) => context.progress(percent, text),
     checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
     log: (line: string) => {

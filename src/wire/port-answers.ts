@@ -4,10 +4,11 @@ import { anyOf, fields, flag, integer, listOf, number, oneOf, orNull, text } fro
 import { described, schemaOf } from '../core/input/json-schema.ts';
 import { HISTORY_EVENTS } from '../core/job/history.ts';
 import { JOB_STATES } from '../core/job/job.ts';
+import { MAX_STEPS, STEP_KINDS, STEP_STATUSES } from '../core/job/step.ts';
 import { PRUNABLE_KINDS } from '../core/lifecycle/prunable.ts';
 import type { CallName } from '../core/operations/perform.ts';
 import type { InsightKind } from '../core/ports/insight.ts';
-import { ADD_OUTCOMES } from '../core/ports/job-store.ts';
+import { ADD_OUTCOMES, NOTIFY_OUTCOMES } from '../core/ports/job-store.ts';
 import { REFUSAL_CODES } from '../core/ports/refusal.ts';
 import { day, failureRecord, ms, policyRecord, uniqueRecord, whole, word } from './port-checks.ts';
 
@@ -51,6 +52,8 @@ export const jobFields = {
   foldedInto: orNull(word),
   folded: whole,
   slots: listOf(word, 21),
+  steps: orNull(fields({ count: whole, bytes: whole })),
+  suspension: orNull(fields({ until: orNull(ms), event: orNull(word), ranMs: ms })),
   attempt: whole,
   failures: whole,
   resends: whole,
@@ -76,6 +79,19 @@ export const historyRows = listOf(
   }),
   MAX_ITEMS,
 );
+
+export const step = fields({
+  number: whole,
+  kind: oneOf(...STEP_KINDS),
+  name: word,
+  status: oneOf(...STEP_STATUSES),
+  result: orNull(anyText),
+  failure: orNull(anyText),
+  attempts: whole,
+  startedAt: integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+  endedAt: orNull(ms),
+  until: orNull(ms),
+});
 
 export const counts = fields({
   queue: word,
@@ -203,6 +219,8 @@ export const PORT_ANSWERS: { readonly [Name in CallName]: Check<unknown> } = {
   claim: fields({ jobs: listOf(job, MAX_ITEMS), now: ms, nextAt: orNull(ms) }),
   heartbeat: results(orRefused(fields({ ok: isTrue, until: ms, cancelAsked: flag, pauseAsked: flag }))),
   settle: results(stateResult),
+  keepSteps: results(orRefused(fields({ ok: isTrue, step, now: ms }))),
+  notify: results(orRefused(fields({ ok: isTrue, outcome: oneOf(...NOTIFY_OUTCOMES), state }))),
   cancel: results(orRefused(fields({ ok: isTrue, outcome: oneOf('cancelled', 'asked') }))),
   requeue: results(stateResult),
   move: results(stateResult),
@@ -210,6 +228,7 @@ export const PORT_ANSWERS: { readonly [Name in CallName]: Check<unknown> } = {
   delete: results(stateResult),
   find: listOf(orNull(job), MAX_ITEMS),
   history: historyRows,
+  steps: listOf(step, MAX_STEPS),
   list: fields({ jobs: listOf(job, MAX_ITEMS), next: orNull(word) }),
   count: listOf(counts, MAX_ITEMS),
   insight: insightAnswer,

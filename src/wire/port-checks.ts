@@ -8,7 +8,8 @@ import { MAX_JSON_BYTES } from '../core/input/json.ts';
 import { described } from '../core/input/json-schema.ts';
 import { ENDED_STATES, JOB_STATES } from '../core/job/job.ts';
 import { LABELS } from '../core/job/label.ts';
-import { jobId, queueName } from '../core/job/names.ts';
+import { eventName, jobId, queueName, stepName } from '../core/job/names.ts';
+import { STEP_KINDS } from '../core/job/step.ts';
 import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
 import type { CallArgument, CallName } from '../core/operations/perform.ts';
 import type { InsightKind, InsightQuery, InsightQueryOf } from '../core/ports/insight.ts';
@@ -144,7 +145,19 @@ export const settlement = anyOf('kind', {
   release: fields({ ...attempt, kind: oneOf('release'), reason: freeText }),
   crash: fields({ ...attempt, kind: oneOf('crash'), reason: freeText }),
   forward: fields({ ...attempt, kind: oneOf('forward'), address: freeText }),
+  suspend: fields({
+    ...attempt,
+    kind: oneOf('suspend'),
+    until: orNull(ms),
+    event: orNull(word),
+    children: orNull(jobIds),
+  }),
 });
+
+const stepWrite = fields(
+  { ...attempt, kind: oneOf(...STEP_KINDS), name: stepName, status: oneOf('waiting', 'done', 'failed') },
+  { result: jsonText, failure: freeText, attempts: whole, ranMs: ms, delayMs: ms },
+);
 
 const seen = { attempt: whole };
 /** The filters of a job query, without times: a URL query has them as text. */
@@ -215,8 +228,13 @@ export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name
   claim: claimRequest,
   heartbeat: listOf(heartbeat, MAX_ITEMS),
   settle: listOf(settlement, MAX_ITEMS),
+  keepSteps: listOf(stepWrite, MAX_ITEMS),
+  notify: listOf(fields({ id: jobId, name: eventName, data: jsonText }), MAX_ITEMS),
   cancel: listOf(fields({ id: jobId }, { ...seen, dependents: oneOf('cancel', 'leave') }), MAX_ITEMS),
-  requeue: listOf(fields({ id: jobId }, { ...seen, queue: queueName, delayMs: ms, steal: flag }), MAX_ITEMS),
+  requeue: listOf(
+    fields({ id: jobId }, { ...seen, queue: queueName, delayMs: ms, steal: flag, fresh: flag }),
+    MAX_ITEMS,
+  ),
   move: listOf(fields({ id: jobId, queue: queueName }, { ...seen, steal: flag }), MAX_ITEMS),
   change: listOf(
     fields(
@@ -238,6 +256,7 @@ export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name
   delete: ids,
   find: ids,
   history: jobId,
+  steps: jobId,
   list: jobQuery,
   count: orAbsent(listOf(queueName, MAX_ITEMS)),
   insight: insightQuestion,

@@ -55,6 +55,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   'method-not-allowed': [405, 'The route does not support the method'],
   'too-slow': [408, 'The request arrived too slowly'],
   'wrong-state': [409, 'The state of the job does not allow this'],
+  'step-limit': [409, 'The job has too many steps, or too large ones'],
   'moved-on': [409, 'The job has changed since it was read'],
   'lease-lost': [409, 'The lease is lost'],
   'key-taken': [409, 'The unique key is taken'],

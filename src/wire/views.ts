@@ -4,13 +4,14 @@ import type { Check, Report } from '../core/input/check.ts';
 import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/input/check.ts';
 import { described, schemaOf } from '../core/input/json-schema.ts';
 import { LABELS } from '../core/job/label.ts';
-import { ADD_OUTCOMES } from '../core/ports/job-store.ts';
+import { MAX_STEPS } from '../core/job/step.ts';
+import { ADD_OUTCOMES, NOTIFY_OUTCOMES } from '../core/ports/job-store.ts';
 import { REFUSAL_CODES } from '../core/ports/refusal.ts';
 import type { SettingName, SettingSource } from '../core/settings/global-settings.ts';
 import { SETTING_NAMES, SETTING_SOURCES } from '../core/settings/global-settings.ts';
 import { dependencyRule } from '../core/settings/policy-input.ts';
 import { QUEUE_STATES } from '../core/settings/settings.ts';
-import { counts, failureGroups, historyRows, jobFields, state, workerFields } from './port-answers.ts';
+import { counts, failureGroups, historyRows, jobFields, state, step, workerFields } from './port-answers.ts';
 import { backoffRecord, ms, webhookRecords, whole, word } from './port-checks.ts';
 
 const MAX_ITEMS = 10_000;
@@ -35,6 +36,7 @@ export const jobGraphView = fields({
   isWhole: flag,
 });
 export const jobHistory = fields({ history: historyRows });
+export const jobSteps = fields({ steps: listOf(step, MAX_STEPS) });
 export const jobCounts = fields({ queues: listOf(counts, MAX_ITEMS) });
 export const groups = fields({ groups: failureGroups });
 export const workerList = fields({ workers: listOf(fields({ ...workerFields, info: anything }), MAX_ITEMS) });
@@ -53,6 +55,7 @@ export function orRefusedItem<T>(check: Check<T>): Check<T> {
 }
 
 export const added = fields({ id: word, queue: word, state, outcome: oneOf(...ADD_OUTCOMES) });
+export const notified = fields({ outcome: oneOf(...NOTIFY_OUTCOMES), job: jobView });
 export const cancelled = fields({ outcome: oneOf('cancelled', 'asked'), job: jobView });
 /** The result of a bulk call: how many succeeded, how many were refused by code, and whether more jobs match. */
 export const bulkResult = fields({

@@ -22,6 +22,8 @@ const NEW_BORN = {
   foldedInto: null,
   folded: 0,
   slots: [],
+  steps: null,
+  suspension: null,
   attempt: 0,
   failures: 0,
   resends: 0,

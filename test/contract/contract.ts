@@ -41,7 +41,9 @@ import { settleContract } from './settle.ts';
 import { staleTokenContract } from './stale-tokens.ts';
 import { statisticsContract } from './statistics.ts';
 import { statisticsLogContract } from './statistics-log.ts';
+import { stepContract } from './steps.ts';
 import { storageContract } from './storage.ts';
+import { suspendContract } from './suspend.ts';
 import { textContract } from './texts.ts';
 import { throttleContract } from './throttles.ts';
 import { uniqueContract } from './unique.ts';
@@ -64,6 +66,8 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'lost leases': lossContract,
   settling: settleContract,
   'stale tokens': staleTokenContract,
+  steps: stepContract,
+  suspending: suspendContract,
   cancelling: cancelContract,
   requeueing: requeueContract,
   moving: moveContract,

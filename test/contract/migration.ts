@@ -9,6 +9,7 @@ import { GLOBAL_SETTINGS_KEY } from '../../src/core/settings/settings.ts';
 import { DAY_MS } from '../../src/core/statistics/histogram.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import type { Open } from './contract.ts';
+import { keep } from './steps.ts';
 import { aJob, complete, fail, outcomeOf, START, Workbench } from './workbench.ts';
 
 const NONE: IssuedNumbers = { seq: 0, token: 0, version: 0 };
@@ -133,6 +134,7 @@ export function migrationContract(open: Open): void {
       bench.jobs.move([{ id: 'waits', queue: 'other' }]),
       bench.jobs.change([{ id: 'waits', priority: 3 }]),
       bench.jobs.delete(['waits']),
+      bench.jobs.notify([{ id: 'waits', name: 'go', data: '1' }]),
     ];
     for (const answers of await Promise.all(barred))
       expect(answers).toEqual([
@@ -215,6 +217,16 @@ export function migrationContract(open: Open): void {
 }
 
 /** A store with data of every kind. */
+/** Adds a job with steps of all kinds that waits for an event. */
+async function addSuspended(bench: Workbench): Promise<void> {
+  const job = await bench.running({ id: 'suspended', queue: 'steps' });
+  await keep(bench, job, { name: 'cut', result: `"${'r'.repeat(1_100)}"`, attempts: 2 });
+  await keep(bench, job, { name: 'fails', status: 'failed', failure: 'it\u001ebroke' });
+  await keep(bench, job, { kind: 'event', name: 'go', status: 'waiting', delayMs: 900 });
+  bench.pass(10);
+  await bench.settle(job, { kind: 'suspend', until: bench.now + 890, event: 'go', children: null });
+}
+
 async function filledStore(): Promise<Workbench> {
   const bench = new Workbench(openMemoryStore({ clock: 'caller' }));
   const unique = { key: 'k\u001f', scope: 'queue', until: 'period', periodMs: 99_000 } as const;
@@ -248,6 +260,7 @@ async function filledStore(): Promise<Workbench> {
   );
   await bench.settle(claims[2], { kind: 'forward', address: 'http://there/q/1' });
   await bench.settle(claims[3], { kind: 'release', reason: 'drain' });
+  await addSuspended(bench);
   const [again] = await bench.claim({ limit: 1, queues: ['q'], worker: 'w\u001f2' });
   bench.pass(700);
   if (again !== undefined) await bench.settle(again, fail({ final: true } as never));

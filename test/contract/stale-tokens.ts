@@ -27,6 +27,7 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
   resend: resend(),
   release,
   forward: { kind: 'forward', address: 'http://there' },
+  suspend: { kind: 'suspend', until: 1, event: 'approval', children: null },
 };
 
 /** Ways in which a job's lease ends while its holder still works. */
@@ -77,7 +78,14 @@ export function staleTokenContract(open: Open): void {
       expect(await bench.job('a')).toEqual(holder);
       const last = (await bench.jobs.history('a')).at(-1);
       const notes = { complete: outcome.kind === 'complete' ? (outcome.result ?? '') : '', forward: 'http://there' };
-      const more = { fail: 'it broke', retry: 'once more', resend: 'not yet', release: 'drain', crash: 'gone' };
+      const more = {
+        fail: 'it broke',
+        retry: 'once more',
+        resend: 'not yet',
+        release: 'drain',
+        crash: 'gone',
+        suspend: 'approval',
+      };
       expect(last).toEqual({
         at: bench.now,
         event: 'late',

@@ -33,6 +33,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   statistics: ['j', 'cells', 'buckets'],
   'jobs: the record and its texts': ['j', 'big', 's'],
   'jobs: by state': ['draft', 'ready', 'later', 'blocked', 'done', 'relayed', 'group', 'groups', 'tag', 'tags'],
+  'jobs: steps': ['steps'],
   'jobs: equals': ['equals', 'folds'],
   'jobs: edges and keys': ['up', 'kids', 'wait', 'keys', 'periods'],
   'none: new plain jobs alone; what moves waits in the sorted sets': ['fifo', 'gone'],

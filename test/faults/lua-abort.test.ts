@@ -17,10 +17,11 @@ import { testSize } from '../support/test-size.ts';
 import { LIMIT_SCENARIOS } from './abort-limits.ts';
 import { ORDINARY_SCENARIOS } from './abort-ordinary.ts';
 import { SCENARIOS, type Scenario } from './abort-scenarios.ts';
+import { STEP_SCENARIOS } from './abort-steps.ts';
 import { findInconsistencies } from './redis-keys.ts';
 
 const WRITE = 'local function write(...)\nreturn call(...)\nend';
-const CASES = [...SCENARIOS, ...LIMIT_SCENARIOS, ...ORDINARY_SCENARIOS].map((scenario) => ({
+const CASES = [...SCENARIOS, ...LIMIT_SCENARIOS, ...ORDINARY_SCENARIOS, ...STEP_SCENARIOS].map((scenario) => ({
   title: [scenario.name, scenario.which].filter(Boolean).join(', '),
   scenario,
 }));
@@ -138,9 +139,9 @@ class Trial {
   }
 }
 
-/** A repeated change adds a history row again. */
+/** A repeated change or event adds a history row again. */
 const withoutRepeats = (rows: readonly HistoryRow[]): readonly HistoryRow[] =>
-  rows.filter(({ event }, at) => event !== rows[at - 1]?.event || event !== 'changed');
+  rows.filter(({ event }, at) => event !== rows[at - 1]?.event || (event !== 'changed' && event !== 'notified'));
 
 const withoutNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === 'token' || key === 'seq' ? 0 : each)));
@@ -174,7 +175,8 @@ describeWithRedis('a script that is aborted before one of its writes', () => {
   });
 
   it('is tested for every script that writes', () => {
-    expect(new Set([...SCENARIOS.map(({ name }) => name), 'repair'])).toEqual(new Set(CHANGING_SCRIPTS));
+    const named = [...SCENARIOS, ...STEP_SCENARIOS].map(({ name }) => name);
+    expect(new Set([...named, 'repair'])).toEqual(new Set(CHANGING_SCRIPTS));
   });
 
   it.each(CASES)('$title: is repaired by the repeated call', async ({ scenario }) => {

@@ -43,12 +43,15 @@ const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   unblocked: { from: ['waiting'], to: ['waiting'] },
   folded: { from: ['waiting'], to: ['waiting'] },
   unfolded: { from: ['waiting'], to: ['waiting'] },
+  suspended: { from: ['running'], to: ['waiting'] },
+  resumed: { from: ['waiting'], to: ['running'] },
+  notified: { from: ANY, to: ANY },
 };
 
 /** How a coalesced job ends with its leader. */
 const WITH_A_LEADER: ReadonlySet<HistoryEvent> = new Set(['completed', 'forwarded']);
 /** Events after which a job stays coalesced. */
-const STAYING: ReadonlySet<HistoryEvent> = new Set(['late', 'changed']);
+const STAYING: ReadonlySet<HistoryEvent> = new Set(['late', 'changed', 'notified']);
 
 export function replayHistory(rows: readonly HistoryRow[]): ReplayedJob {
   let replayed: ReplayedJob = { state: null, attempt: 0, token: null, isCoalesced: false, problems: [] };
@@ -64,6 +67,7 @@ function step(before: ReplayedJob, row: HistoryRow, isAfterGap: boolean): Replay
   const isLegal = isAfterGap || isWithLeader || from.includes(before.state);
   const state = to.length === 1 ? (to[0] ?? null) : stateOf(before, row);
   const isClaim = row.event === 'claimed';
+  const isStart = isClaim || row.event === 'resumed';
   const attempt = isAfterGap ? row.attempt : before.attempt + (isClaim ? 1 : 0);
   const problems = [
     ...(isLegal ? [] : [`${row.event} of a job that was ${before.state}`]),
@@ -72,13 +76,16 @@ function step(before: ReplayedJob, row: HistoryRow, isAfterGap: boolean): Replay
     ...tokenProblems(before, row, isAfterGap),
   ];
   const isCoalesced = row.event === 'folded' || (before.isCoalesced && STAYING.has(row.event));
-  const token = isClaim ? row.token : before.token;
+  const token = isStart ? row.token : before.token;
   return { state, attempt, token, isCoalesced, problems: [...before.problems, ...problems] };
 }
 
+/** Rows that keep the state. */
+const KEEPING_STATE: ReadonlySet<HistoryEvent> = new Set(['changed', 'late', 'notified']);
+
 /** If an event may lead to several states, its row decides, except for rows that change nothing. */
 function stateOf(before: ReplayedJob, row: HistoryRow): JobState | null {
-  return row.event === 'changed' || row.event === 'late' ? before.state : row.state;
+  return KEEPING_STATE.has(row.event) ? before.state : row.state;
 }
 
 const OF_AN_ATTEMPT: ReadonlySet<HistoryEvent> = new Set([
@@ -90,11 +97,12 @@ const OF_AN_ATTEMPT: ReadonlySet<HistoryEvent> = new Set([
   'resent',
   'released',
   'lost',
+  'suspended',
   'cancel-asked',
 ]);
 
 function tokenProblems(before: ReplayedJob, row: HistoryRow, isAfterGap: boolean): readonly string[] {
-  if (row.event === 'claimed') {
+  if (row.event === 'claimed' || row.event === 'resumed') {
     const grows = row.token !== null && (before.token === null || row.token > before.token);
     return grows ? [] : [`token ${row.token} was given out after ${before.token}`];
   }

@@ -3,6 +3,7 @@ import { connect } from '../../src/library/index.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
 import { libraryOver } from './library.ts';
+import { stepsOver } from './steps.ts';
 
 describeWithRedis('Redis', () => {
   let redis: RedisServer;
@@ -13,4 +14,5 @@ describeWithRedis('Redis', () => {
   afterAll(() => redis.stop());
 
   libraryOver('Redis', () => connect(redis.url, { namespace: `library-${namespaces++}` }));
+  stepsOver('Redis', () => connect(redis.url, { namespace: `steps-${namespaces++}` }));
 });

@@ -41,3 +41,43 @@ test.each([
 test('waitFor names the condition when it times out.', async () => {
   await expect(waitFor('the moon', () => null, { deadlineMs: 10 })).rejects.toThrow('waiting for: the moon');
 });
+
+test('A sleep of days suspends the job until its time, fixed at the first call; a short one stays in the worker.', async () => {
+  const { longhaul, clock } = connectForTests();
+  const queue = longhaul.queue<null, number>('q');
+  const at: number[] = [];
+  queue.work(async (job) => {
+    at.push(clock.now());
+    await job.sleep('2d');
+    await job.sleep(20);
+    return job.attempt;
+  });
+  const begin = clock.now();
+  const job = await queue.add(null);
+  await waitFor('it sleeps', async () => (await longhaul.find(job.id))?.label === 'suspended');
+  clock.advance('1d');
+  expect((await longhaul.find(job.id))?.state).toBe('waiting');
+  clock.advance('1d');
+  await waitFor('it is back', () => at.length === 2);
+  clock.advance(20);
+  expect(await job.finished()).toBe(1);
+  expect(at).toEqual([begin, begin + 2 * 86_400_000]);
+  await longhaul.close();
+});
+
+test('The time limit of an attempt counts what ran before it was suspended.', async () => {
+  const { longhaul } = connectForTests();
+  const queue = longhaul.queue<null>('q');
+  const work = () => new Promise((resolve) => setTimeout(resolve, 600));
+  queue.work(async (job) => {
+    await work();
+    await job.waitForEvent('go');
+    await work();
+  });
+  const job = await queue.add(null, { maxRuntime: 1_000 });
+  await waitFor('it is suspended', async () => (await longhaul.find(job.id))?.label === 'suspended');
+  await longhaul.notify(job.id, 'go');
+  await waitFor('it has ended', async () => (await longhaul.find(job.id))?.endedAt);
+  expect(await longhaul.find(job.id)).toMatchObject({ state: 'failed', attempt: 1, failure: { group: 'timeout' } });
+  await longhaul.close();
+});

@@ -19,6 +19,7 @@ import * as calls from './model-calls.ts';
 import * as chores from './model-maintenance.ts';
 import * as reads from './model-reads.ts';
 import { hourly, nearly, statistics } from './model-statistics.ts';
+import * as steps from './model-steps.ts';
 import { ALL_QUEUES, FUTURE_TOKEN, type Profile, type Program, QUEUES, THROTTLES, WORKERS } from './program.ts';
 import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
 
@@ -187,6 +188,7 @@ export class Differential {
     const histories = this.#model.ids.map(async (id) => {
       const rows = await jobs.history(id, time);
       this.#compare(`the history of ${id}`, model.rows(id), rows);
+      this.#compare(`the steps of ${id}`, steps.stepsOf(model, id), await jobs.steps(id, time));
       const state = rows.findLast(({ event }) => event !== 'late' && event !== 'changed')?.state;
       this.#compare(`the state in the history of ${id}`, model.get(id)?.state, state);
     });
@@ -253,6 +255,10 @@ function expectedOf(model: Model, call: PortCall, moment: Moment): unknown {
       return call.argument.map((item) => calls.heartbeat(model, item, moment));
     case 'settle':
       return call.argument.map((item) => calls.settle(model, item, moment));
+    case 'keepSteps':
+      return call.argument.map((item) => steps.keepStep(model, item, moment));
+    case 'notify':
+      return call.argument.map((item) => steps.notifyJob(model, item, moment));
     case 'cancel':
       return call.argument.map((item) => calls.cancel(model, item, moment));
     case 'requeue':

@@ -126,7 +126,31 @@ const outcome = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: oneOf('release'), reason: oneOf('drain', 'restart') }) },
   { weight: 1, arbitrary: fc.record({ kind: oneOf('crash'), reason: oneOf('its shim died') }) },
   { weight: 1, arbitrary: fc.record({ kind: oneOf('forward'), address: oneOf('http://there') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: oneOf('suspend'),
+      until: oneOf(null, 0, 1, SHORT_MS),
+      event: oneOf(null, null, 'go', 'go', 'go#2'),
+      children: fc.constant(null),
+    }),
+  },
 );
+
+const stepKept = both(
+  fc.record({ who, which, kind: oneOf('run', 'sleep', 'event', 'event', 'event'), name: oneOf('go', 'go', 'go#2') }),
+  both(
+    fc.record({ status: oneOf('waiting', 'waiting', 'done', 'failed') }),
+    upTo(2, {
+      result: text,
+      failure: oneOf('m', 'm\u001f'),
+      attempts: oneOf(1, 2),
+      ranMs: oneOf(0, 1),
+      delayMs: oneOf(0, 1, SHORT_MS),
+    }),
+  ),
+);
+const event = fc.record({ who, name: oneOf('go', 'go', 'stop'), data: text });
 
 const beat = both(
   fc.record({ who, which }),
@@ -232,7 +256,7 @@ const claim = both(
   ),
 );
 
-/** Used only by a job that advances to another queue. */
+/** Used only by a job that advances to another queue, or is suspended. */
 const settledFor = upTo(1, { family: fc.record({ add: relatives }) });
 /** Steps that free slots, and jobs that wait for them. */
 function limitedStep(): fc.Arbitrary<Step> {
@@ -242,6 +266,7 @@ function limitedStep(): fc.Arbitrary<Step> {
     { weight: 4, arbitrary: items('add', limitedJob, 4) },
     { weight: 14, arbitrary: claim },
     { weight: 10, arbitrary: items('settle', fc.record({ who, which: onlyLatest, outcome })) },
+    { weight: 1, arbitrary: items('notify', event) },
     { weight: 3, arbitrary: items('cancel', target) },
     { weight: 2, arbitrary: items('delete', fc.record({ who })) },
     { weight: 3, arbitrary: items('change', changes) },
@@ -301,8 +326,13 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
     { weight: 14, arbitrary: claim },
     { weight: 12, arbitrary: items('settle', both(fc.record({ who, which, outcome }), settledFor)) },
     { weight: 3, arbitrary: items('heartbeat', beat) },
+    { weight: 3, arbitrary: items('keepSteps', stepKept, 3) },
+    { weight: 3, arbitrary: items('notify', event) },
     { weight: 2, arbitrary: items('cancel', both(target, upTo(1, { dependents: oneOf('cancel', 'leave') }))) },
-    { weight: 3, arbitrary: items('requeue', both(target, upTo(2, { queue, delayMs, steal: oneOf(true) }))) },
+    {
+      weight: 3,
+      arbitrary: items('requeue', both(target, upTo(2, { queue, delayMs, steal: oneOf(true), fresh: oneOf(true) }))),
+    },
     { weight: 2, arbitrary: items('move', both(fc.record({ who, seen, queue }), upTo(1, { steal: fc.boolean() }))) },
     { weight: 2, arbitrary: items('change', changes) },
     { weight: 2, arbitrary: items('commit', fc.record({ who })) },

@@ -42,6 +42,7 @@ import {
   removeEdge,
   waitFor,
 } from './model-family.ts';
+import { withEvent } from './model-steps.ts';
 import { addProgressJobs, closeSequence } from './model-webhooks.ts';
 
 const refuseJob = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
@@ -185,9 +186,8 @@ export function settle(model: Model, settlement: Settlement, { now }: Moment): S
   const job = model.get(settlement.id);
   if (job === undefined) return refuseJob('not-found', settlement.id);
   if (life.holds(job, settlement.token)) {
-    const change = life.settled(job, settlement, model.settings(job.queue), now);
-    const ids =
-      change.row.event === 'advanced' && settlement.kind === 'complete' ? settlement.next?.dependsOn : undefined;
+    const change = life.settled(job, withEvent(model, settlement, now), model.settings(job.queue), now);
+    const ids = parentsAfter(model, settlement, change);
     const parents = ids === undefined ? [] : findParents(model, { id: job.id, known: job }, ids);
     if ('ok' in parents) return parents;
     applyAndNotify(model, change, now);
@@ -204,8 +204,15 @@ export function settle(model: Model, settlement: Settlement, { now }: Moment): S
   return refuseJob('lease-lost', job.id);
 }
 
+/** The jobs that a settled job waits for. */
+function parentsAfter(model: Model, settlement: Settlement, { row }: life.Transition): readonly string[] | undefined {
+  if (row.event === 'advanced' && settlement.kind === 'complete') return settlement.next?.dependsOn;
+  if (row.event !== 'suspended' || settlement.kind !== 'suspend') return undefined;
+  return settlement.children?.filter((id) => model.get(id) !== undefined);
+}
+
 function endsAttempt({ event }: HistoryRow): boolean {
-  return event !== 'claimed' && event !== 'late' && event !== 'cancel-asked';
+  return event !== 'claimed' && event !== 'resumed' && event !== 'late' && event !== 'cancel-asked';
 }
 
 /** Returns the addressed job, or a refusal. */

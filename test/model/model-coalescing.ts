@@ -17,7 +17,7 @@ import { changeOf, markFreed, type ParentChange } from './model-family.ts';
 export function equalJobs(model: Model, job: Job, now: number): readonly Job[] {
   const settings = model.settings(job.queue);
   const key = coalesceKeyOf(job, settings);
-  if (key === null) return [];
+  if (key === null || job.suspension !== null) return [];
   const equals = model
     .in(job.queue, 'waiting')
     .filter((other) => other.id !== job.id && !model.isBlocked(other))

@@ -123,7 +123,7 @@ function applyToChild(model: Model, child: Job, { id, seq, how }: ParentChange, 
 
 function failBy(model: Model, job: Job, message: string, now: number): ParentChange {
   const failure = { group: 'dependency', message, detail: null };
-  const failed: Job = { ...job, state: 'failed', failure, endedAt: now, returnedAt: null };
+  const failed: Job = { ...job, state: 'failed', failure, endedAt: now, returnedAt: null, suspension: null };
   become(model, failed, 'failed', message, now);
   return { id: job.id, seq: job.seq, how: 'failed' };
 }

@@ -70,7 +70,8 @@ export function maintain(model: Model, limit: number, queues: readonly string[],
 function overBytes(ended: readonly Job[], most: number): readonly Job[] {
   const bytes = (jobs: readonly Job[]): number =>
     jobs.reduce(
-      (sum, { data, result, checkpoint }) => sum + Buffer.byteLength(`${data}${result ?? ''}${checkpoint ?? ''}`),
+      (sum, { data, result, checkpoint, steps }) =>
+        sum + Buffer.byteLength(`${data}${result ?? ''}${checkpoint ?? ''}`) + (steps?.bytes ?? 0),
       0,
     );
   const first = ended.findIndex((_, index) => bytes(ended.slice(index)) <= most);

@@ -53,7 +53,8 @@ export function storage(model: Model, queue: string): QueueStorage {
     count: jobs.length,
     bytes: jobs.reduce((sum, job) => sum + of(job), 0),
   });
-  const whole = (job: Job): number => bytes(job.data) + bytes(job.result) + bytes(job.checkpoint);
+  const whole = (job: Job): number =>
+    bytes(job.data) + bytes(job.result) + bytes(job.checkpoint) + (job.steps?.bytes ?? 0);
   const [done, failed, cancelled] = ENDED_STATES.map((state) => model.in(queue, state)) as [Job[], Job[], Job[]];
   return {
     queue,

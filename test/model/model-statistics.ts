@@ -39,9 +39,10 @@ export function factOf(before: Job, after: Job, row: HistoryRow): Fact | null {
       worker: row.by ?? '',
       wait: age(Math.max(before.createdAt, before.runAt, before.freedAt ?? before.createdAt)),
     };
-  if (lease === null || after.lease !== null || row.event === 'cancelled') return null;
+  if (lease === null || after.lease !== null || row.event === 'cancelled' || row.event === 'suspended') return null;
   const { worker, claimedAt } = lease;
-  if (['completed', 'advanced', 'forwarded'].includes(row.event)) return { ...base, worker, run: age(claimedAt) };
+  if (['completed', 'advanced', 'forwarded'].includes(row.event))
+    return { ...base, worker, run: age(claimedAt) + (before.suspension?.ranMs ?? 0) };
   const hasFailed = after.state === 'failed';
   const isTry = ['failed', 'retried', 'resent'].includes(row.event);
   const ends = [

@@ -24,6 +24,7 @@ import { follow } from './model-coalescing.ts';
 import type { ParentChange } from './model-family.ts';
 import { ModelLimits } from './model-limits.ts';
 import { type Fact, factOf } from './model-statistics.ts';
+import type { OwnedStep } from './model-steps.ts';
 import { addWebhookJobs } from './model-webhooks.ts';
 import { ALL_QUEUES } from './program.ts';
 
@@ -60,6 +61,8 @@ export class Model {
   edges: readonly Edge[] = [];
   claims: readonly Remembered[] = [];
   workers: readonly KnownWorker[] = [];
+  /** The steps of all jobs, in the order in which they were first kept. */
+  steps: readonly OwnedStep[] = [];
   readonly events: StoreEvent[] = [];
   /** The facts from which statistics are computed. */
   readonly facts: Fact[] = [];
@@ -182,7 +185,7 @@ export class Model {
   become(transition: Transition, now: number): readonly ParentChange[] {
     const { row } = transition;
     const entered = this.#limits.enterQueue(transition);
-    const isClaimable = entered.state === 'waiting' && !this.isBlocked(entered);
+    const isClaimable = entered.state === 'waiting' && entered.suspension === null && !this.isBlocked(entered);
     const coalesceKey = isClaimable ? coalesceKeyOf(entered, this.settings(entered.queue)) : null;
     const job = { ...entered, coalesceKey };
     const before = this.get(job.id);
@@ -197,6 +200,7 @@ export class Model {
   }
 
   keep(job: Job): void {
+    if (job.steps === null) this.steps = this.steps.filter(({ id }) => id !== job.id);
     this.jobs = [...this.jobs.filter(({ id }) => id !== job.id), job];
     this.recount();
   }
@@ -212,6 +216,7 @@ export class Model {
     this.jobs = this.jobs.filter(({ id }) => id !== job.id);
     this.#rows = this.#rows.filter(({ id }) => id !== job.id);
     this.#keys = this.#keys.filter(({ id }) => id !== job.id);
+    this.steps = this.steps.filter(({ id }) => id !== job.id);
     this.edges = this.edges.filter(({ to }) => to !== job.seq);
     this.recount();
     this.events.push({ type: 'deleted', id: job.id, queue: job.queue, state: job.state });

@@ -13,7 +13,9 @@ import type {
   JobQuery,
   Move,
   NewJob,
+  Notify,
   Requeue,
+  StepWrite,
 } from '../../src/core/ports/job-store.ts';
 import type { QueueSettings } from '../../src/core/settings/settings.ts';
 import type { Outcome } from '../contract/workbench.ts';
@@ -50,6 +52,8 @@ export type Step =
   | Calls<'commit' | 'delete', { readonly who: Who }>
   | Calls<'heartbeat', About<Heartbeat> & { readonly which: Which }>
   | Calls<'settle', { readonly who: Who; readonly which: Which; readonly outcome: Outcome; readonly family?: Family }>
+  | Calls<'keepSteps', About<StepWrite> & { readonly which: Which }>
+  | Calls<'notify', About<Notify>>
   | Calls<'cancel', Asked<Cancel>>
   | Calls<'requeue', Asked<Requeue>>
   | Calls<'move', Asked<Move>>

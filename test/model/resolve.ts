@@ -21,6 +21,8 @@ const FITTING: Readonly<Record<string, readonly (JobState | 'none')[]>> = {
   commit: ['draft'],
   heartbeat: ['running'],
   settle: ['running'],
+  keepSteps: ['running'],
+  notify: ['waiting', 'running'],
   cancel: ['draft', 'waiting', 'running'],
   requeue: ['done', 'failed', 'cancelled', 'running', 'waiting'],
   move: ['draft', 'waiting', 'running'],
@@ -34,7 +36,7 @@ const FITTING: Readonly<Record<string, readonly (JobState | 'none')[]>> = {
  */
 export function prepare(step: Step, model: Model, freshRequest: () => string): Call | null {
   const isThere = (...states: readonly JobState[]): boolean => model.jobs.some(({ state }) => states.includes(state));
-  if (step.call === 'settle' || step.call === 'heartbeat') {
+  if (step.call === 'settle' || step.call === 'heartbeat' || step.call === 'keepSteps') {
     if (step.items[0]?.who.of !== 'fitting' || isThere('running') || !isThere('waiting')) return null;
     const request = { worker: 'v', queues: QUEUES, limit: 2, leaseMs: 10_000, requestId: freshRequest() };
     return { name: 'claim', argument: request };
@@ -93,7 +95,9 @@ function itemOf(call: string, item: AnyItem, model: Model): unknown {
   if (call === 'commit' || call === 'delete') return id;
   return {
     ...rest,
-    ...(family === undefined ? outcome : withFamily(call, familyOf(model, family), outcome)),
+    ...(family === undefined
+      ? absolute(model, outcome)
+      : withFamily(call, familyOf(model, family), absolute(model, outcome))),
     id,
     ...(which === undefined ? {} : { token: tokenOf(model, id, which) }),
     ...(seen === undefined ? {} : attemptOf(model, id, seen)),
@@ -111,10 +115,17 @@ function familyOf(model: Model, { add, remove }: Family): Ids {
   return { ...(add === undefined ? {} : { add: ids(add) }), ...(remove === undefined ? {} : { remove: ids(remove) }) };
 }
 
+/** A program has the wake time of a suspended job relative to now. */
+function absolute(model: Model, outcome: Outcome | undefined): Outcome | undefined {
+  if (outcome?.kind !== 'suspend' || outcome.until === null) return outcome;
+  return { ...outcome, until: model.now + outcome.until };
+}
+
 /** Puts the dependencies where each call expects them. */
 function withFamily(call: string, ids: Ids, outcome: Outcome | undefined): object {
   if (call === 'change') return { dependsOn: ids };
   if (call === 'add') return { dependsOn: ids.add };
+  if (outcome?.kind === 'suspend') return { ...outcome, children: ids.add };
   const next = outcome?.kind === 'complete' ? outcome.next : undefined;
   return next === undefined ? { ...outcome } : { ...outcome, next: { ...next, dependsOn: ids.add } };
 }

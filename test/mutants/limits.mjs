@@ -102,8 +102,8 @@ export const limits = [
   {
     name: 'coalescing: a coalesced job is coalesced again',
     file: rules,
-    find: "return job.state === 'waiting' && !isBlocked(job) ?",
-    replace: "return job.state === 'waiting' ?",
+    find: "return job.state === 'waiting' && job.suspension === null && !isBlocked(job) ?",
+    replace: "return job.state === 'waiting' && job.suspension === null ?",
     suites: memory,
   },
   {

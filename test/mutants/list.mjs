@@ -27,6 +27,7 @@ import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
 import { statistics } from './statistics.mjs';
+import { steps } from './steps.mjs';
 import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
@@ -51,6 +52,7 @@ export const mutants = [
   ...series,
   ...statistics,
   ...logs,
+  ...steps,
   ...migration,
   ...compat,
   ...runner,

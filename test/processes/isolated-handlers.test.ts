@@ -111,6 +111,27 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
     expect(await (await files.get('stream.txt')).text()).toBe('onetwo');
   });
 
+  it('keeps steps, is suspended and resumed, and waits for children', async () => {
+    const longhaul = await open();
+    const queue = longhaul.queue<{ do: string }, Record<string, unknown>>('q');
+    const seen: string[] = [];
+    await queue.work(calls, { isolate, onEvent: (event) => event.type === 'log' && seen.push(event.line) }).ready;
+    const job = await queue.add({ do: 'steps' });
+    const swallowing = await queue.add({ do: 'swallow' });
+    for (const { id } of [job, swallowing]) {
+      await waitFor('it is suspended', async () => (await longhaul.find(id))?.label === 'suspended');
+      await longhaul.notify(id, 'go', { by: 'anna' });
+    }
+    const result = await job.finished();
+    expect(result).toMatchObject({ attempt: 1, answer: { by: 'anna' }, late: true, child: 'done' });
+    const once = { token: expect.any(Number), at: '1970-01-01T00:00:00.000Z' };
+    expect(result.once).toEqual(once);
+    expect(result.token).toBeGreaterThan((result.once as { token: number }).token);
+    expect(await swallowing.finished()).toEqual({ by: 'anna' });
+    expect(seen).toContain('every call rejects');
+    expect(seen.filter((line) => line.startsWith('the attempt is suspended: '))).toHaveLength(3);
+  });
+
   it('has its output in the log, in order, from the first byte to the last', async () => {
     const address = join(folder, `output-${isolate}`);
     const longhaul = await open(address);

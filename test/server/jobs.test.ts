@@ -153,6 +153,23 @@ describe('an operation', () => {
     return server;
   };
 
+  it('sends an event to a job, and lists its steps', async () => {
+    const server = await start();
+    const answer = await post(server, '/api/jobs/a/notify', { name: 'approval', data: { by: 'anna' } });
+    expect(answer).toMatchObject({ status: 200, json: { outcome: 'kept', job: { id: 'a', steps: { count: 1 } } } });
+    expect((await server.ask('GET', '/api/jobs/a/steps')).json).toMatchObject({
+      steps: [{ kind: 'event', name: 'approval', status: 'arrived', result: '{"by":"anna"}' }],
+    });
+    expect(await post(server, '/api/jobs/a/notify', { name: 'a#2' })).toMatchObject({ status: 400 });
+    await post(server, '/api/jobs/a/cancel');
+    expect(await post(server, '/api/jobs/a/notify', { name: 'approval' })).toMatchObject({
+      status: 409,
+      json: { code: 'wrong-state' },
+    });
+    const fresh = await post(server, '/api/jobs/a/requeue', { fresh: true });
+    expect(fresh.json).toMatchObject({ state: 'waiting', steps: null });
+  });
+
   it('cancels, requeues, moves and changes a job, and returns the changed job', async () => {
     const server = await start();
     const changed = await server.ask('PATCH', '/api/jobs/a', { body: { priority: 5, data: { n: 2 }, tags: ['x'] } });

@@ -135,10 +135,11 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'retry',
-    usage: ['ID…', '--failed [--queue QUEUE] [--group GROUP]'],
+    usage: ['ID… [--fresh]', '--failed [--queue QUEUE] [--group GROUP] [--fresh]'],
     summary: 'retry ended jobs',
     options: {
       failed: { type: 'flag', description: 'retry all failed jobs' },
+      fresh: { type: 'flag', description: 'clear the checkpoint and the steps first' },
       queue: { ...QUEUE, description: 'with --failed: only jobs of this queue' },
       group: { type: 'text', value: 'GROUP', description: 'with --failed: only jobs of this failure group' },
       ...JSON_OUTPUT,
@@ -150,6 +151,17 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     ],
     completes: 'job',
     load: async () => (await import('../commands/jobs/retry.ts')).retry,
+  },
+  {
+    name: 'notify',
+    usage: ['ID NAME [DATA]'],
+    summary: 'send an event to a job',
+    description:
+      'A job that waits for the event resumes with DATA, which is JSON. Any other job keeps the event until it waits for it.\nThe first event of a name counts until the job has read it.',
+    options: { ...JSON_OUTPUT, ...TARGET },
+    examples: [{ line: `longhaul notify film-8 approval '{"by":"anna"}'`, description: 'approve a job' }],
+    completes: 'job',
+    load: async () => (await import('../commands/jobs/notify.ts')).notifyJob,
   },
   {
     name: 'attach',

@@ -27,6 +27,9 @@ export const HISTORY_EVENTS = [
   'unblocked',
   'folded',
   'unfolded',
+  'suspended',
+  'resumed',
+  'notified',
 ] as const;
 export type HistoryEvent = (typeof HISTORY_EVENTS)[number];
 
@@ -60,14 +63,20 @@ export function appendRow(rows: readonly HistoryRow[], row: HistoryRow): readonl
   return [first, ...(rest.length > room ? rest.slice(rest.length - room) : rest), row];
 }
 
-/** Returns the row that ended the attempt with this token, if it is still kept. */
-export function endRowOf(rows: readonly HistoryRow[], token: number): HistoryRow | undefined {
-  return rows.findLast(
-    (row) => row.token === token && row.event !== 'claimed' && row.event !== 'late' && row.event !== 'cancel-asked',
-  );
+/** Returns whether an event gives a lease: it starts an attempt, or resumes a suspended one. */
+export function isStart(event: HistoryEvent): boolean {
+  return event === 'claimed' || event === 'resumed';
 }
 
-const SETTLEMENT_KINDS = ['complete', 'fail', 'retry', 'resend', 'release', 'crash', 'forward'];
+/** Events with a token that end no attempt. */
+const NO_ENDS: ReadonlySet<HistoryEvent> = new Set<HistoryEvent>(['claimed', 'resumed', 'late', 'cancel-asked']);
+
+/** Returns the row that ended the attempt with this token, if it is still kept. */
+export function endRowOf(rows: readonly HistoryRow[], token: number): HistoryRow | undefined {
+  return rows.findLast((row) => row.token === token && !NO_ENDS.has(row.event));
+}
+
+const SETTLEMENT_KINDS = ['complete', 'fail', 'retry', 'resend', 'release', 'crash', 'forward', 'suspend'];
 
 /**
  * Returns the note of a row for display.

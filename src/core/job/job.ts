@@ -5,6 +5,7 @@
  * core and the stores never parse them, because parsing a value that is only passed on is wasted work.
  */
 import type { Webhook } from '../webhooks/webhook.ts';
+import type { StepSums, Suspension } from './step.ts';
 
 export const JOB_STATES = ['draft', 'waiting', 'running', 'done', 'failed', 'cancelled'] as const;
 /** The state of a job. */
@@ -140,6 +141,10 @@ export interface Job {
   readonly folded: number;
   /** Addresses of the throttles of which the job holds a slot; only while it runs. */
   readonly slots: readonly string[];
+  /** The number and bytes of its steps; null for a job without steps. */
+  readonly steps: StepSums | null;
+  /** Set while the job is suspended, and while the resumed attempt runs. */
+  readonly suspension: Suspension | null;
   readonly attempt: number;
   readonly failures: number;
   readonly resends: number;
@@ -172,6 +177,11 @@ export function isEnded(state: JobState): state is EndedState {
  */
 export function isBlocked({ state, parents, foldedInto }: Pick<Job, 'state' | 'parents' | 'foldedInto'>): boolean {
   return state === 'waiting' && (foldedInto !== null || (parents !== null && parents.open > 0));
+}
+
+/** Returns whether the job waits for a time, an event or other jobs in the middle of an attempt. */
+export function isSuspended({ state, suspension }: Pick<Job, 'state' | 'suspension'>): boolean {
+  return state === 'waiting' && suspension !== null;
 }
 
 /** Returns since when a waiting job can be claimed: its run time has come, and no other job blocks it. */

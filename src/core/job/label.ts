@@ -9,12 +9,15 @@ import { waitReasonText } from '../limits/throttle.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 import type { Job, Parents } from './job.ts';
 import { isBlocked, isRunning, type RunningJob } from './job.ts';
+import type { Suspension } from './step.ts';
+import { suspensionText } from './step.ts';
 
 export const LABELS = [
   'draft',
   'blocked',
   'scheduled',
   'retrying',
+  'suspended',
   'paused',
   'throttled',
   'ready',
@@ -77,6 +80,7 @@ function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelle
   }
   if (job.runAt > now) {
     const at = new Date(job.runAt).toISOString();
+    if (job.suspension !== null) return { label: 'suspended', reason: suspendedReason(job.suspension) };
     if (job.failures === 0) return { label: 'scheduled', reason: `not before ${at}` };
     return { label: 'retrying', reason: `after failure ${job.failures}, again at ${at}` };
   }
@@ -85,6 +89,12 @@ function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelle
     return { label: 'paused', reason: `the queue is ${settings.state}${note}` };
   }
   return { label: 'ready', reason: job.returnedAt === null ? 'waits for a worker' : 'returned work: claimed first' };
+}
+
+function suspendedReason({ until, event }: Suspension): string {
+  return until === null
+    ? suspensionText({ event })
+    : `${suspensionText({ event })} until ${new Date(until).toISOString()}`;
 }
 
 function dependencyReason(parents: Parents | null): string {

@@ -7,6 +7,7 @@ import { text } from '../input/check.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
 import { WEBHOOK_ID_PREFIX } from '../webhooks/webhook.ts';
 import { isAddress, parseDestination } from './relay-request.ts';
+import { MAX_STEP_NAME } from './step.ts';
 
 /** No id begins with @ or #: stores keep other rows beside jobs under such names. */
 export const ID_PATTERN = /^(?!@|\.{1,2}$)[A-Za-z0-9._:~@-]{1,128}$/;
@@ -69,6 +70,19 @@ export const uniqueKeyText: Check<string> = text({
   max: 512,
   pattern: /^[^\u0000]+$/,
   must: 'must be 1 to 512 characters',
+});
+
+/** The name of a step as a store keeps it, with the number of a repeated name. */
+export const stepName: Check<string> = text({
+  max: MAX_STEP_NAME,
+  pattern: /^[^\u0000-\u001f\u007f]+$/,
+  must: `must be 1 to ${MAX_STEP_NAME} characters without control characters`,
+});
+/** A name that a handler or a caller of notify chooses. */
+export const eventName: Check<string> = text({
+  max: MAX_STEP_NAME - 5,
+  pattern: /^(?!.*#\d+$)[^\u0000-\u001f\u007f]+$/,
+  must: `must be 1 to ${MAX_STEP_NAME - 5} characters without control characters, and not end in # and a number`,
 });
 
 const SCHEDULE_MAX = 96;

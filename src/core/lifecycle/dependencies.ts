@@ -96,7 +96,7 @@ export function failedByParent(
 ): { job: Job; row: HistoryRow } {
   const what = after === null ? 'was deleted' : after.state === 'failed' ? 'failed' : 'was cancelled';
   const failure: Failure = { group: DEPENDENCY_GROUP, message: `job ${before.id} ${what}`, detail: null };
-  const job: Job = { ...child, state: 'failed', endedAt: now, returnedAt: null, failure };
+  const job: Job = { ...child, state: 'failed', endedAt: now, returnedAt: null, failure, suspension: null };
   return transition(job, 'failed', now, { note: failure.message });
 }
 

@@ -7,6 +7,7 @@
  *                        ▲  ▲               │ │ │ └──fail, none left────▶ failed
  *                        │  │               │ │ └─fail, retry, resend───▶ waiting (runAt later)
  *                        │  │               │ └──release, lost──────────▶ waiting (at the front)
+ *                        │  │               ├────suspend────────────────▶ waiting (the same attempt resumes)
  *                        │  │               └───complete with next──────▶ waiting there (counters at 0)
  *                        │  └── requeue ── done, failed, cancelled, running when held
  *                        └ move ── waiting, draft     cancel ── draft, waiting, running ──▶ cancelled
@@ -20,7 +21,8 @@
 import type { HistoryEvent, HistoryRow } from '../job/history.ts';
 import { MAX_NOTE_LENGTH, RESULT_PRUNED } from '../job/history.ts';
 import type { Failure, Job, JobState, Parents, RunningJob, UniqueKey } from '../job/job.ts';
-import { isEnded, isRunning, NO_SLOTS, readySince } from '../job/job.ts';
+import { isEnded, isRunning, isSuspended, NO_SLOTS, readySince } from '../job/job.ts';
+import { NEVER, suspensionText } from '../job/step.ts';
 import type { Heartbeat, JobChanges, Move, NewJob, Requeue, Settlement, SettlementKind } from '../ports/job-store.ts';
 import type { RefusalCode } from '../ports/refusal.ts';
 import type { QueueSettings } from '../settings/settings.ts';
@@ -90,6 +92,8 @@ export function created(input: NewJob, context: CreationContext): Transition {
     foldedInto: null,
     folded: 0,
     slots: NO_SLOTS,
+    steps: null,
+    suspension: null,
     attempt: 0,
     failures: 0,
     resends: 0,
@@ -127,6 +131,7 @@ export interface Claim {
   readonly folded?: number;
 }
 
+/** Starts an attempt, or resumes a suspended one: with a new token, but under the same number. */
 export function claimed(job: Job, { now, token, worker, leaseMs, slots = NO_SLOTS, folded = 0 }: Claim): Transition {
   const lease = {
     token,
@@ -139,7 +144,8 @@ export function claimed(job: Job, { now, token, worker, leaseMs, slots = NO_SLOT
     cancelAskedAt: null,
     pauseAskedAt: null,
   };
-  const attempt = job.attempt + 1;
+  const isResumed = job.suspension !== null;
+  const attempt = isResumed ? job.attempt : job.attempt + 1;
   const next: Job = {
     ...job,
     state: 'running',
@@ -151,7 +157,7 @@ export function claimed(job: Job, { now, token, worker, leaseMs, slots = NO_SLOT
     returnedAt: null,
     progress: null,
   };
-  return transition(next, 'claimed', now, { token, by: worker });
+  return transition(next, isResumed ? 'resumed' : 'claimed', now, { token, by: worker });
 }
 
 /** Returns whether a token belongs to the job's current attempt. The clock has no influence. */
@@ -190,6 +196,7 @@ const SETTLEMENT_EVENTS: Record<SettlementKind, HistoryEvent> = {
   release: 'released',
   crash: 'lost',
   forward: 'forwarded',
+  suspend: 'suspended',
 };
 
 export function settled(job: RunningJob, settlement: Settlement, settings: QueueSettings, now: number): Transition {
@@ -212,11 +219,25 @@ export function settled(job: RunningJob, settlement: Settlement, settings: Queue
       return resent(job, settlement, settings, now);
     case 'crash':
       return lost(job, settings, now, settlement.reason);
+    case 'suspend':
+      return suspended(job, settlement, now);
     case 'release': {
       const next = { ...returned(job, now, dueAfter(now, 0)), interruptions: job.interruptions + 1 };
       return transition(next, 'released', now, { ...details, note: settlement.reason });
     }
   }
+}
+
+/** Suspends an attempt: the job waits without a lease, and the run time so far is kept for the resumed attempt. */
+function suspended(job: RunningJob, settlement: Settlement & { kind: 'suspend' }, now: number): Transition {
+  const { until, event, children } = settlement;
+  const { token, worker: by, claimedAt } = job.lease;
+  const ranMs = (job.suspension?.ranMs ?? 0) + Math.max(0, now - claimedAt);
+  const runAt = until ?? (event === null ? now : NEVER);
+  const suspension = { until, event, ranMs };
+  const note = children === null ? suspensionText(suspension) : `waiting for ${children.length} jobs`;
+  const next: Job = { ...job, state: 'waiting', lease: null, runAt, delayMs: null, suspension };
+  return transition(next, 'suspended', now, { token, by, note });
 }
 
 /** Names the settlement that ended a cancelled job. A release has its reason: for an abandoned attempt, that its code may still run. */
@@ -242,6 +263,7 @@ function completed(
     queue: next.queue,
     ...dueAfter(now, next.delayMs),
     checkpoint: null,
+    steps: null,
     failure: null,
     interruptions: 0,
   };
@@ -263,6 +285,7 @@ function failed(
       ...job,
       state: 'waiting',
       lease: null,
+      suspension: null,
       failures,
       failure: settlement.failure,
       ...dueAfter(now, settlement.delayMs),
@@ -291,7 +314,8 @@ function resent(
     return transition({ ...ended(job, 'failed', now), failure }, 'resent', now, details);
   }
   const resends = job.resends + 1;
-  const later: Job = { ...job, state: 'waiting', lease: null, resends, ...dueAfter(now, settlement.delayMs) };
+  const due = dueAfter(now, settlement.delayMs);
+  const later: Job = { ...job, state: 'waiting', lease: null, suspension: null, resends, ...due };
   return transition(later, 'resent', now, details);
 }
 
@@ -320,6 +344,8 @@ function lateText(settlement: Settlement): string {
       return settlement.reason;
     case 'forward':
       return settlement.address;
+    case 'suspend':
+      return settlement.event ?? '';
   }
 }
 
@@ -416,11 +442,13 @@ export function requeued(
 ): Transition | RefusalCode {
   const isStolen = request.steal === true && (job.state === 'waiting' || isRunning(job));
   if (!isEnded(job.state) && !context.isHeld && !isStolen) return 'wrong-state';
+  const isFresh = job.state === 'done' || request.fresh === true;
   const next: Job = {
     ...restarted(job),
     queue: request.queue ?? job.queue,
     ...dueAfter(context.now, request.delayMs ?? 0),
-    checkpoint: job.state === 'done' ? null : job.checkpoint,
+    checkpoint: isFresh ? null : job.checkpoint,
+    steps: isFresh ? null : job.steps,
     interruptions: isRunning(job) ? job.interruptions + 1 : job.interruptions,
   };
   return transition(next, 'requeued', context.now, { token: job.lease?.token ?? null });
@@ -436,6 +464,7 @@ export function moved(job: Job, request: Move, now: number): Transition | Refusa
     state: job.state === 'draft' ? 'draft' : 'waiting',
     lease: null,
     progress: null,
+    suspension: isStolen ? null : job.suspension,
     freedAt: isStolen ? now : job.freedAt,
     returnedAt: null,
     foldedInto: null,
@@ -475,7 +504,7 @@ export function withoutResult(job: Job, now: number): Transition {
 /** Applies a later job to the waiting holder of its unique key. Returns undefined if the holder stays unchanged. */
 export function replacedBy(job: Job, later: NewJob, now: number): Transition | undefined {
   const { onTaken, data, delayMs = 0 } = later;
-  if (onTaken === undefined || job.state !== 'waiting') return undefined;
+  if (onTaken === undefined || job.state !== 'waiting' || isSuspended(job)) return undefined;
   const latest = onTaken.maxWaitMs === null ? Number.POSITIVE_INFINITY : job.createdAt + onTaken.maxWaitMs;
   if (onTaken.kind === 'replace') return transition({ ...job, data, foldedInto: null }, 'changed', now);
   const runAt = Math.min(later.runAt ?? now + delayMs, latest);
@@ -496,12 +525,12 @@ function withRunAt(job: Job, runAt: number, now: number): Pick<Job, 'runAt' | 'f
 function ended(job: Job, state: 'done' | 'failed' | 'cancelled', now: number): Job {
   // The children of a done job no longer wait for it (dependencies.ts).
   const dependents = state === 'done' ? 0 : job.dependents;
-  return { ...job, state, lease: null, endedAt: now, returnedAt: null, dependents, foldedInto: null };
+  return { ...job, state, lease: null, endedAt: now, returnedAt: null, dependents, foldedInto: null, suspension: null };
 }
 
 /** Returns a job to the front of its queue. `since` orders it among other returned jobs. */
 function returned(job: Job, since: number, due: Due): Job {
-  return { ...job, state: 'waiting', lease: null, returnedAt: since, ...due };
+  return { ...job, state: 'waiting', lease: null, suspension: null, returnedAt: since, ...due };
 }
 
 type Due = Pick<Job, 'runAt' | 'delayMs'>;
@@ -515,6 +544,7 @@ function restarted(job: Job): Job {
     ...job,
     state: 'waiting',
     lease: null,
+    suspension: null,
     returnedAt: null,
     foldedInto: null,
     failures: 0,

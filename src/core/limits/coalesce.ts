@@ -23,9 +23,9 @@ export function coalesceKeyOf({ data }: Pick<Job, 'data'>, { coalesce }: QueueSe
   return coalesce === null ? null : keyIn(data, coalesce.by);
 }
 
-/** Returns the key of a claimable job, by which equal jobs find it; null in any other state. */
+/** Returns the key of a claimable job, by which equal jobs find it; null in any other state, and for a suspended job, which has begun. */
 export function claimableKey(job: Job, settings: QueueSettings): string | null {
-  return job.state === 'waiting' && !isBlocked(job) ? coalesceKeyOf(job, settings) : null;
+  return job.state === 'waiting' && job.suspension === null && !isBlocked(job) ? coalesceKeyOf(job, settings) : null;
 }
 
 export function coalescedInto(job: Job, leader: string, now: number): Transition {

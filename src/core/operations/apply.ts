@@ -16,6 +16,7 @@ export function apply(table: Table, before: Job, transition: Transition, now: nu
   const { job: after, row } = change;
   const measurement = measurementOf(before, change);
   table.replace(before, after, row);
+  if (before.steps !== null && after.steps === null) table.clearSteps(before);
   if (measurement !== null) table.measure(measurement);
   followKey(table, before, after, now);
   followThrottles(table, before, after);

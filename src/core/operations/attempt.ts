@@ -12,6 +12,7 @@ import type { Table } from '../ports/table.ts';
 import { eventOf, isRefusal } from './apply.ts';
 import { applyWithDependents, findParents, waitFor, withParents } from './dependents.ts';
 import { addProgressWebhooks } from './outbox.ts';
+import { withArrivedEvent } from './steps/keep-steps.ts';
 
 export function heartbeat(table: Table, beats: readonly Heartbeat[], { now }: Moment): readonly HeartbeatResult[] {
   return beats.map((beat) => renewOne(table, beat, now));
@@ -37,16 +38,22 @@ function settleOne(table: Table, settlement: Settlement, now: number): SettleRes
   const job = table.get(settlement.id);
   if (job === undefined) return refuse('not-found', `job ${settlement.id}`);
   if (!holds(job, settlement.token)) return answerLate(table, settlement, now);
-  const change = settled(job, settlement, table.settings(job.queue), now);
-  const ids =
-    settlement.kind === 'complete' && change.row.event === 'advanced' ? settlement.next?.dependsOn : undefined;
-  if (ids !== undefined) return advance(table, job, change, { ids, now });
+  const change = settled(job, withArrivedEvent(table, job, settlement, now), table.settings(job.queue), now);
+  const ids = parentsAfter(table, settlement, change);
+  if (ids !== undefined) return settleWithParents(table, job, change, { ids, now });
   applyWithDependents(table, job, change, now);
   return { ok: true, state: change.job.state };
 }
 
-/** Advances the job to its next queue, where it waits for other jobs. */
-function advance(
+/** Returns the ids of the jobs that the job waits for after the settlement, if it names any. */
+function parentsAfter(table: Table, settlement: Settlement, { row }: Transition): readonly string[] | undefined {
+  if (settlement.kind === 'complete' && row.event === 'advanced') return settlement.next?.dependsOn;
+  if (settlement.kind !== 'suspend' || row.event !== 'suspended') return undefined;
+  return settlement.children?.filter((id) => table.get(id) !== undefined);
+}
+
+/** Settles the attempt of a job that then waits for other jobs. */
+function settleWithParents(
   table: Table,
   job: Job,
   { job: there, row }: Transition,

@@ -21,7 +21,7 @@ import { apply, takeKey } from './apply.ts';
 export function equalJobs(table: Table, job: Job, now: number): readonly Job[] {
   const settings = table.settings(job.queue);
   const key = coalesceKeyOf(job, settings);
-  if (key === null) return [];
+  if (key === null || job.suspension !== null) return [];
   const until = settings.coalesce?.scheduled === true ? Number.MAX_SAFE_INTEGER : now;
   const found = table.equals(job.queue, key, { now: until, limit: MAX_COALESCED + 1 });
   return found.filter((other) => other.id !== job.id && coalesceKeyOf(other, settings) === key).slice(0, MAX_COALESCED);

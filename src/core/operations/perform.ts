@@ -16,6 +16,7 @@ import { insight } from './insight.ts';
 import { maintain } from './maintain.ts';
 import { cancel, move, remove, requeue } from './operate.ts';
 import { count, list } from './read.ts';
+import { keepSteps, notify, stepsOf } from './steps/keep-steps.ts';
 import { endWorker, keepWorker, workers } from './workers.ts';
 
 export type CallName = Exclude<keyof JobStore, 'subscribe'>;
@@ -35,6 +36,8 @@ const PERFORMERS: { readonly [Name in CallName]: Performer<Name> } = {
   claim,
   heartbeat,
   settle,
+  keepSteps,
+  notify,
   cancel,
   requeue,
   move,
@@ -42,6 +45,7 @@ const PERFORMERS: { readonly [Name in CallName]: Performer<Name> } = {
   delete: remove,
   find: (table, ids) => ids.map((id) => table.get(id) ?? null),
   history: (table, id) => table.rows(id),
+  steps: stepsOf,
   list,
   count,
   insight,
@@ -63,14 +67,22 @@ export function perform<Name extends CallName>(
 }
 
 /** Calls that a store under migration refuses (ports/migration.ts); `add` and `claim` check for themselves. */
-export const CALLS_REFUSED_WHILE_CLOSED = ['commit', 'cancel', 'requeue', 'move', 'change', 'delete'] as const;
+export const CALLS_REFUSED_WHILE_CLOSED = [
+  'commit',
+  'cancel',
+  'requeue',
+  'move',
+  'change',
+  'delete',
+  'notify',
+] as const;
 const REFUSED_WHILE_CLOSED: ReadonlySet<CallName> = new Set(CALLS_REFUSED_WHILE_CLOSED);
 
 function refuseAll(argument: unknown, closed: string): readonly Refused[] {
   return (argument as readonly unknown[]).map(() => refuse('store-moving', closed));
 }
 
-const READ_ONLY: ReadonlySet<CallName> = new Set(['find', 'history', 'list', 'count', 'insight', 'workers']);
+const READ_ONLY: ReadonlySet<CallName> = new Set(['find', 'history', 'steps', 'list', 'count', 'insight', 'workers']);
 
 /** Returns whether a call writes nothing: it needs no transaction and no fsync. */
 export function isReadOnly(name: CallName): boolean {

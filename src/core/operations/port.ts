@@ -16,6 +16,8 @@ export function jobStoreOver(carry: CallCarrier, subscribe: JobStore['subscribe'
     claim: (request, options) => carry('claim', request, options),
     heartbeat: (beats, options) => carry('heartbeat', beats, options),
     settle: (settlements, options) => carry('settle', settlements, options),
+    keepSteps: (writes, options) => carry('keepSteps', writes, options),
+    notify: (events, options) => carry('notify', events, options),
     cancel: (targets, options) => carry('cancel', targets, options),
     requeue: (requeues, options) => carry('requeue', requeues, options),
     move: (moves, options) => carry('move', moves, options),
@@ -23,6 +25,7 @@ export function jobStoreOver(carry: CallCarrier, subscribe: JobStore['subscribe'
     delete: (ids, options) => carry('delete', ids, options),
     find: (ids, options) => carry('find', ids, options),
     history: (id, options) => carry('history', id, options),
+    steps: (id, options) => carry('steps', id, options),
     list: (query, options) => carry('list', query, options),
     count: (queues, options) => carry('count', queues, options),
     insight: <Asked extends InsightQuery>(query: Asked, options?: CallOptions) =>

@@ -1,6 +1,6 @@
 // Long because it is the whole port on one page.
 /**
- * The JobStore port: twenty calls, each atomic, each in bulk where it is hot.
+ * The JobStore port: its calls are each atomic, each in bulk where it is hot.
  *
  * Every implementation guarantees:
  * - A call returns a result, returns a refusal, or throws. `store-unavailable` means that nothing was done.
@@ -13,6 +13,7 @@
 import type { HistoryRow } from '../job/history.ts';
 import type { Failure, Job, JobPolicy, JobState, UniqueKey } from '../job/job.ts';
 import type { Label } from '../job/label.ts';
+import type { Step, StepKind } from '../job/step.ts';
 import type { WorkerCapacity } from '../limits/resources.ts';
 import type { FailureTrend } from '../statistics/failure-trend.ts';
 import type { InsightQuery, InsightResultOf } from './insight.ts';
@@ -111,7 +112,7 @@ interface SettlementBase {
 /**
  * How an attempt ended. `fail` and `retry` both count a failure; `fail` waits `delayMs` if a retry is left, and `final`
  * forbids a retry. `release` returns the job through no fault of its own. `crash` reports a lost process earlier than
- * the lease would expire.
+ * the lease would expire. `suspend` ends the lease but not the attempt, which resumes by a later claim.
  */
 export type Settlement =
   | (SettlementBase & {
@@ -130,7 +131,16 @@ export type Settlement =
   | (SettlementBase & { readonly kind: 'resend'; readonly delayMs: number; readonly reason: string })
   | (SettlementBase & { readonly kind: 'release'; readonly reason: string })
   | (SettlementBase & { readonly kind: 'crash'; readonly reason: string })
-  | (SettlementBase & { readonly kind: 'forward'; readonly address: string });
+  | (SettlementBase & { readonly kind: 'forward'; readonly address: string })
+  | (SettlementBase & {
+      readonly kind: 'suspend';
+      /** The wake time, or the end of the wait for the event; null for none. */
+      readonly until: number | null;
+      /** The name of the step of the event. */
+      readonly event: string | null;
+      /** Ids of jobs to wait for; those that no longer exist are left out. */
+      readonly children: readonly string[] | null;
+    });
 export type SettlementKind = Settlement['kind'];
 
 export type SettleResult = { readonly ok: true; readonly state: JobState } | Refused;
@@ -158,6 +168,8 @@ export interface Requeue extends Target {
   readonly delayMs?: number;
   /** Allowed also while the job waits or runs: it restarts, and the holder's token becomes stale. */
   readonly steal?: boolean;
+  /** Clears checkpoint and steps. Those of a done job are always cleared. */
+  readonly fresh?: boolean;
 }
 
 export interface Move extends Target {
@@ -181,6 +193,41 @@ export interface JobChanges extends Target {
 }
 
 export type TargetResult = { readonly ok: true; readonly state: JobState } | Refused;
+
+/**
+ * Writes a step under the token of the attempt. The answer has the step as it is kept, which is an earlier one if that
+ * is done or waits already.
+ */
+export interface StepWrite {
+  readonly id: string;
+  readonly token: number;
+  readonly kind: StepKind;
+  readonly name: string;
+  readonly status: 'waiting' | 'done' | 'failed';
+  /** JSON text. */
+  readonly result?: string;
+  readonly failure?: string;
+  /** How often its function ran, earlier attempts of the job included. */
+  readonly attempts?: number;
+  /** How long ago it began. */
+  readonly ranMs?: number;
+  /** Of a wait: its length from now. */
+  readonly delayMs?: number;
+}
+export type StepResult = { readonly ok: true; readonly step: Step; readonly now: number } | Refused;
+
+/** An event for a job. It is kept until the handler reads it. */
+export interface Notify {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly data: string;
+}
+export const NOTIFY_OUTCOMES = ['kept', 'woken', 'ignored'] as const;
+/** `kept`: for a later wait. `woken`: the job waited for it. `ignored`: an earlier event of this name is not read yet. */
+export type NotifyOutcome = (typeof NOTIFY_OUTCOMES)[number];
+/** What became of an event, and the state of its job; or a refusal. */
+export type NotifyResult = { readonly ok: true; readonly outcome: NotifyOutcome; readonly state: JobState } | Refused;
 
 export interface JobQuery {
   readonly queue?: string;
@@ -359,6 +406,8 @@ export interface JobStore {
   claim(request: ClaimRequest, options?: CallOptions): Promise<ClaimResult>;
   heartbeat(beats: readonly Heartbeat[], options?: CallOptions): Promise<readonly HeartbeatResult[]>;
   settle(settlements: readonly Settlement[], options?: CallOptions): Promise<readonly SettleResult[]>;
+  keepSteps(writes: readonly StepWrite[], options?: CallOptions): Promise<readonly StepResult[]>;
+  notify(events: readonly Notify[], options?: CallOptions): Promise<readonly NotifyResult[]>;
   cancel(targets: readonly Cancel[], options?: CallOptions): Promise<readonly CancelResult[]>;
   requeue(requeues: readonly Requeue[], options?: CallOptions): Promise<readonly TargetResult[]>;
   move(moves: readonly Move[], options?: CallOptions): Promise<readonly TargetResult[]>;
@@ -367,6 +416,7 @@ export interface JobStore {
 
   find(ids: readonly string[], options?: CallOptions): Promise<readonly (Job | null)[]>;
   history(id: string, options?: CallOptions): Promise<readonly HistoryRow[]>;
+  steps(id: string, options?: CallOptions): Promise<readonly Step[]>;
   list(query: JobQuery, options?: CallOptions): Promise<JobPage>;
   count(queues?: readonly string[], options?: CallOptions): Promise<readonly QueueCounts[]>;
   /** Returns information computed from jobs: one kind for each query (insight.ts). */

@@ -12,6 +12,7 @@
 import { byText } from '../input/text-order.ts';
 import type { HistoryRow } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
+import type { Step } from '../job/step.ts';
 import { aggregateText, readAggregate } from '../statistics/aggregate.ts';
 import type { SeriesPage } from '../statistics/series.ts';
 import type { CellKind } from '../statistics/statistics.ts';
@@ -22,10 +23,11 @@ import type { StoredRecord } from './records.ts';
 export const MIGRATION_PARTS = ['records', 'queues', 'statistics', 'jobs'] as const;
 export type MigrationPart = (typeof MIGRATION_PARTS)[number];
 
-/** A job with its history, and the edges to its parents by their insertion numbers. */
+/** A job with its history and steps, and the edges to its parents by their insertion numbers. */
 export interface MigratedJob {
   readonly job: Job;
   readonly history: readonly HistoryRow[];
+  readonly steps: readonly Step[];
   readonly parents: readonly MigratedEdge[];
   /** Whether it holds its unique key, and until when; null if it does not. */
   readonly holds: { readonly until: number | null } | null;

@@ -13,6 +13,7 @@ export const REFUSAL_CODES = [
   'worker-lost',
   'version-conflict',
   'store-moving',
+  'step-limit',
 ] as const;
 /** Why the store refused a call. */
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
@@ -47,6 +48,7 @@ const MESSAGES: Record<RefusalCode, (subject: string) => string> = {
   'worker-lost': (subject) => `${subject} is not registered: it was failed or has expired`,
   'version-conflict': (subject) => `${subject} was changed by another caller in the meantime`,
   'store-moving': (subject) => `${subject} and takes no changes here`,
+  'step-limit': (subject) => `${subject} has too many steps, or too large ones`,
 };
 
 /** Creates a refusal. `subject` names the thing in the message: "job 7", "queue mail". */
@@ -62,6 +64,7 @@ const ALLOWED_STATES = {
   change:
     'data, run time and dependencies can change only while a job is a draft or waits, priority until it ends, and pause only while it runs',
   delete: 'cancel a running job before you delete it',
+  notify: 'only draft, waiting and running jobs read events',
   attach: 'attachments can change only while a job is a draft',
 };
 export type GuardedCall = keyof typeof ALLOWED_STATES;

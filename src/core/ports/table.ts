@@ -7,6 +7,7 @@
 
 import type { HistoryRow } from '../job/history.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../job/job.ts';
+import type { Step, StepKind } from '../job/step.ts';
 import type { ClockStep } from '../lifecycle/clock.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 import type { CurrentFailureGroup } from '../statistics/failure-trend.ts';
@@ -54,7 +55,13 @@ export interface Table {
   replace(before: Job, after: Job, row: HistoryRow | null): void;
   /** Appends a row that changes only the history. */
   append(job: Job, row: HistoryRow): void;
+  /** Removes its steps too. */
   remove(job: Job): void;
+  /** The steps of a job, by their number. The job's record has their sums. */
+  steps(job: Job): readonly Step[];
+  step(job: Job, kind: StepKind, name: string): Step | undefined;
+  putStep(job: Job, step: Step): void;
+  clearSteps(job: Job): void;
   /** The step of the clock after which not all jobs are rebased yet. */
   clockStep(): ClockStep | null;
   setClockStep(step: ClockStep | null): void;

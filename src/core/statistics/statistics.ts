@@ -60,8 +60,8 @@ function waited(job: Job, { at, by }: HistoryRow): Measurement {
   return { queue, at, worker: by ?? '', tags, waitMs, runMs: null, ends: NO_ENDS, group: null };
 }
 
-function ran({ queue, tags, lease }: RunningJob, at: number): Measurement {
-  const runMs = since(lease.claimedAt, at);
+function ran({ queue, tags, lease, suspension }: RunningJob, at: number): Measurement {
+  const runMs = since(lease.claimedAt, at) + (suspension === null ? 0 : suspension.ranMs);
   return { queue, at, worker: lease.worker, tags, waitMs: null, runMs, ends: NO_ENDS, group: null };
 }
 

@@ -41,9 +41,9 @@ export function storageOf(
   };
 }
 
-/** Returns the bytes of an ended job: data, result and checkpoint. 0 for any other job. */
-export function storedBytes({ state, data, result, checkpoint }: Job): number {
-  return isEnded(state) ? bytesOf(data) + bytesOf(result) + bytesOf(checkpoint) : 0;
+/** Returns the bytes of an ended job: data, result, checkpoint and steps. 0 for any other job. */
+export function storedBytes({ state, data, result, checkpoint, steps }: Job): number {
+  return isEnded(state) ? bytesOf(data) + bytesOf(result) + bytesOf(checkpoint) + (steps?.bytes ?? 0) : 0;
 }
 
 /** Returns null if the job has no result. */

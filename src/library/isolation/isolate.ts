@@ -189,6 +189,7 @@ export class Isolate {
 const KILLED: AttemptOutcome = { kind: 'release', reason: 'its handler was killed after its grace' };
 
 /** Leaves out what a handler does not receive: every field is cloned. */
-function handledJob({ id, queue, name, tags, priority, attempt, failures, checkpoint, lease }: RunningJob): HandledJob {
-  return { id, queue, name, tags, priority, attempt, failures, checkpoint, lease: { token: lease.token } };
+function handledJob(job: RunningJob): HandledJob {
+  const { id, queue, name, tags, priority, attempt, failures, checkpoint, steps, lease } = job;
+  return { id, queue, name, tags, priority, attempt, failures, checkpoint, steps, lease: { token: lease.token } };
 }

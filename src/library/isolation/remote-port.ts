@@ -15,6 +15,12 @@ export function remotePort(link: CallLink, own: Pick<HandlerPort, 'signal' | 'lo
     },
     attach: (name, content) => link.ask('attach', name, content),
     parents: () => link.ask('parents'),
+    steps: {
+      keep: (write) => link.ask('steps.keep', write),
+      read: () => link.ask('steps.read'),
+      addChildren: (step, jobs) => link.ask('steps.addChildren', step, jobs),
+      childResults: (ids) => link.ask('steps.childResults', ids),
+    },
     progress: (percent, text) => link.tell('progress', percent, text),
     checkpoint: (text) => link.tell('checkpoint', text),
   };

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HistoryRow } from '../../core/job/history.ts';
-import { endRowOf, shownNote } from '../../core/job/history.ts';
+import { endRowOf, isStart, shownNote } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
 import type { LogPage, LogStore } from '../../core/ports/log-store.ts';
 import { loadUsage } from '../../runner/attempt/accounting.ts';
@@ -72,10 +72,11 @@ const scriptIn = ({ script, realScript, argv, startedAt, pausedAt, pausedMs }: A
 
 function storedOf(attempt: number, history: readonly HistoryRow[]) {
   const claim = history.findLast((row) => row.event === 'claimed' && row.attempt === attempt);
-  const token = claim?.token ?? null;
+  const start = history.findLast((row) => isStart(row.event) && row.attempt === attempt);
+  const token = start?.token ?? null;
   const ending = token === null ? undefined : endRowOf(history, token);
   return {
-    worker: claim?.by ?? null,
+    worker: start?.by ?? null,
     claimedAt: claim?.at ?? null,
     outcome: ending?.event ?? null,
     endedAt: ending?.at ?? null,

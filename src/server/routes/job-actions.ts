@@ -1,10 +1,11 @@
 /** Operations on one job. Each returns the job after the change. */
 import { duration, fields, flag, object, oneOf } from '../../core/input/check.ts';
-import { jobId, queueName } from '../../core/job/names.ts';
+import { eventName, jobId, queueName } from '../../core/job/names.ts';
 import type { JobStore, Target, TargetResult } from '../../core/ports/job-store.ts';
 import { count } from '../../core/settings/policy-input.ts';
 import { copyInput } from '../../wire/job-input.ts';
-import { added, cancelled, jobView } from '../../wire/views.ts';
+import { jsonValue } from '../../wire/json-value.ts';
+import { added, cancelled, jobView, notified } from '../../wire/views.ts';
 import { idempotent } from '../auth/idempotency.ts';
 import { mustBeOk } from '../http/one-result.ts';
 import type { Reply } from '../http/reply.ts';
@@ -20,7 +21,8 @@ const params = { id: jobId };
 const targetBody = object({ attempt: count });
 /** `dependents` decides about jobs that depend on the job; without it, cancelling a job with dependents is refused. */
 const cancelBody = object({ attempt: count, dependents: oneOf('cancel', 'leave') });
-const requeueBody = object({ attempt: count, queue: queueName, delay: duration() });
+const requeueBody = object({ attempt: count, queue: queueName, delay: duration(), fresh: flag });
+const notifyBody = fields({ name: eventName }, { data: jsonValue });
 const moveBody = fields({ queue: queueName }, { attempt: count, steal: flag });
 const emptyBody = object({});
 
@@ -44,7 +46,8 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.requeue',
     method: 'POST',
     path: '/api/jobs/{id}/requeue',
-    about: 'Requeues an ended job, optionally in another queue or after a delay.',
+    about:
+      'Requeues an ended job, optionally in another queue or after a delay; `fresh` clears its checkpoint and steps.',
     role: 'operate',
     params,
     body: requeueBody,
@@ -53,6 +56,21 @@ export const jobActionRoutes: readonly Route[] = [
       act(context, params.id, (jobs) =>
         jobs.requeue([{ ...body, id: params.id, ...(delay !== undefined && { delayMs: delay }) }]),
       ),
+  }),
+  route({
+    name: 'jobs.notify',
+    method: 'POST',
+    path: '/api/jobs/{id}/notify',
+    about:
+      'Sends an event to a job. A job that waits for it resumes; any other keeps it for a later wait. The first event of a name counts until the job has read it.',
+    role: 'operate',
+    params,
+    body: notifyBody,
+    answer: notified,
+    handle: async ({ params, body: { name, data = 'null' }, context }) => {
+      const { outcome } = mustBeOk(await context.store.jobs.notify([{ id: params.id, name, data }]));
+      return json({ outcome, job: await findView(context, params.id) });
+    },
   }),
   route({
     name: 'jobs.move',

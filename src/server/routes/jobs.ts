@@ -15,6 +15,7 @@ import {
   jobGraphView,
   jobHistory,
   jobPage,
+  jobSteps,
   jobView,
   matching,
   orRefusedItem,
@@ -172,6 +173,19 @@ export const jobRoutes: readonly Route[] = [
     handle: async ({ params, context }) => {
       await findJob(context, params.id);
       return json({ history: await context.store.jobs.history(params.id) });
+    },
+  }),
+  route({
+    name: 'jobs.steps',
+    method: 'GET',
+    path: '/api/jobs/{id}/steps',
+    about: 'Returns the steps of a job, in the order in which they were first kept. A result is JSON text.',
+    role: 'read',
+    params: id,
+    answer: jobSteps,
+    handle: async ({ params, context }) => {
+      await findJob(context, params.id);
+      return json({ steps: await context.store.jobs.steps(params.id) });
     },
   }),
 ];

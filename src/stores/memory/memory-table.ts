@@ -9,6 +9,7 @@ import type { HistoryRow } from '../../core/job/history.ts';
 import { appendRow } from '../../core/job/history.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../../core/job/job.ts';
 import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job/job.ts';
+import type { Step, StepKind } from '../../core/job/step.ts';
 import type { ClockStep } from '../../core/lifecycle/clock.ts';
 import { claimOrder, keyAddress } from '../../core/lifecycle/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
@@ -26,6 +27,7 @@ import { Edges } from './edges.ts';
 import { failureGroups, storageIn, topTags } from './memory-insight.ts';
 import { MemorySeries } from './memory-series.ts';
 import { MemoryStatistics } from './memory-statistics.ts';
+import { MemorySteps } from './memory-steps.ts';
 import { MemoryThrottles } from './memory-throttles.ts';
 import { SortedList } from './sorted-list.ts';
 
@@ -49,6 +51,7 @@ export class MemoryTable implements Table {
   readonly #rows = new Map<string, readonly HistoryRow[]>();
   readonly #queueIndexes = new Map<string, QueueIndex>();
   readonly #keys = new Map<string, { readonly id: string; readonly until: number | null }>();
+  readonly #steps = new MemorySteps();
   readonly #edges = new Edges();
   readonly #claims = new Map<string, readonly RememberedClaim[]>();
   readonly #workers = new Map<string, WorkerRow>();
@@ -104,6 +107,23 @@ export class MemoryTable implements Table {
     this.#jobs.delete(job.id);
     this.#bySeq.delete(job.seq);
     this.#rows.delete(job.id);
+    this.#steps.remove(job);
+  }
+
+  steps(job: Job): readonly Step[] {
+    return this.#steps.of(job);
+  }
+
+  step(job: Job, kind: StepKind, name: string): Step | undefined {
+    return this.#steps.get(job, kind, name);
+  }
+
+  putStep(job: Job, step: Step): void {
+    this.#steps.put(job, step);
+  }
+
+  clearSteps(job: Job): void {
+    this.#steps.remove(job);
   }
 
   clockStep(): ClockStep | null {
@@ -419,7 +439,12 @@ export class MemoryTable implements Table {
   /** Returns the jobs by insertion. */
   migratedJobs(): readonly MigratedJob[] {
     const jobs = [...this.#jobs.values()].sort((a, b) => a.seq - b.seq);
-    return jobs.map((job) => ({ job, history: this.rows(job.id), ...this.#relationsOf(job) }));
+    return jobs.map((job) => ({
+      job,
+      history: this.rows(job.id),
+      steps: this.#steps.of(job),
+      ...this.#relationsOf(job),
+    }));
   }
 
   #relationsOf(job: Job): Pick<MigratedJob, 'parents' | 'holds'> {
@@ -431,13 +456,14 @@ export class MemoryTable implements Table {
     };
   }
 
-  restore({ job, history, parents, holds }: MigratedJob): void {
+  restore({ job, history, steps, parents, holds }: MigratedJob): void {
     const known = this.#jobs.get(job.id);
     if (known !== undefined) this.#forget(known);
     this.#jobs.set(job.id, job);
     this.#bySeq.set(job.seq, job.id);
     this.#rows.set(job.id, history);
     this.#enter(job);
+    for (const step of steps) this.#steps.put(job, step);
     for (const { seq, isOpen } of parents) this.#edges.set({ seq }, job, isOpen ? 'open' : 'closed');
     if (holds !== null && job.unique !== null) this.takeKey(keyAddress(job.unique, job.queue), job.id, holds.until);
   }

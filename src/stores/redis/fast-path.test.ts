@@ -3,10 +3,11 @@ import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import type { Job } from '../../core/job/job.ts';
-import type { Heartbeat, NewJob, Settlement } from '../../core/ports/job-store.ts';
+import type { Heartbeat, NewJob, Settlement, StepWrite } from '../../core/ports/job-store.ts';
 import { addArguments } from './calls/add-request.ts';
 import { heartbeatArguments, settleArguments } from './calls/requests.ts';
 import { DECLINED, fastScriptOf, LOG_IS_LONG, type ScriptName, scriptText } from './calls/scripts.ts';
+import { stepArguments } from './calls/step-operations.ts';
 import { readHistory } from './encoding/job-history.ts';
 import { fieldsOf, readJobs } from './encoding/job-record.ts';
 import { FIELD } from './encoding/layout.ts';
@@ -25,6 +26,7 @@ interface Kind {
   readonly job?: (roll: Roll) => Partial<NewJob>;
   readonly settlement?: (held: { id: string; token: number }, roll: Roll) => Settlement | undefined;
   readonly heartbeat?: (roll: Roll) => Omit<Heartbeat, 'id' | 'token'>;
+  readonly step?: (roll: Roll) => Omit<StepWrite, 'id' | 'token'>;
   /** The maximum of every throttle. */
   readonly slots?: number;
   /** The free capacity of the worker. */
@@ -57,6 +59,11 @@ const progress: NonNullable<Kind['heartbeat']> = (roll) => ({
   ...(roll(4) === 0 && { checkpoint: `"${roll(9)}"` }),
 });
 const retries = { policy: { retries: 50 } };
+const aStep: NonNullable<Kind['step']> = (roll) => ({ kind: 'run', name: `s${roll(3)}`, status: 'done', result: '1' });
+const oftenSuspended: NonNullable<Kind['settlement']> = (held, roll) =>
+  roll(3) === 0
+    ? { ...held, kind: 'suspend', until: roll(2) === 0 ? START + roll(STEPS * 200) : null, event: null, children: null }
+    : oftenFailing(held, roll);
 const withThrottles = (roll: Roll): Partial<NewJob> => ({
   policy: { retries: 50, throttles: ['a', 'b', 'a'].slice(0, 1 + roll(3)) },
 });
@@ -124,6 +131,13 @@ const KINDS: readonly Kind[] = [
     heartbeat: progress,
     slots: 20,
     free: () => 'cpu=99,gpu=99',
+  },
+  {
+    title: 'jobs with steps that are suspended',
+    share: 0.2,
+    job: () => retries,
+    settlement: oftenSuspended,
+    step: aStep,
   },
   {
     title: 'ordinary jobs among others',
@@ -241,6 +255,10 @@ describeWithRedis('the fast path', () => {
       const beats = running.filter(() => kind.heartbeat !== undefined && roll(3) === 0);
       const heartbeats = beats.map(({ id, lease }) => ({ id, token: lease?.token ?? 0, ...kind.heartbeat?.(roll) }));
       if (heartbeats.length > 0) await call(step, 'heartbeat', heartbeatArguments(heartbeats));
+      const steps = running.flatMap(({ id, lease }) =>
+        kind.step !== undefined && roll(6) === 0 ? [{ id, token: lease?.token ?? 0, ...kind.step(roll) }] : [],
+      );
+      if (steps.length > 0) await call(step, 'keep-steps', stepArguments(steps));
       const settled = running.slice(0, roll(6));
       const outcomes = settleArguments(settled.map((job) => settlementOf(job, kind, roll)));
       const request = [

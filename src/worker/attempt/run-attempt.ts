@@ -120,6 +120,7 @@ async function renewLease(attempt: Attempt): Promise<void> {
 function start(attempt: Attempt, { run, settingsFor, emit }: AttemptPipeline): void {
   const { job } = attempt;
   attempt.start(watchLimits(limitsOf(job, settingsFor(job.queue)), (reason) => attempt.stop(reason)));
+  if (job.suspension !== null) attempt.limits?.ranBefore(job.suspension.ranMs);
   emit({ type: 'started', job });
   try {
     attempt.work = run(job, new ContextOfAttempt(attempt));

@@ -23,7 +23,14 @@ export type AttemptOutcome =
   | { readonly kind: 'release'; readonly reason: string }
   /** The process that ran the attempt is gone. Counts as a crash, as if the lease had expired. */
   | { readonly kind: 'crash'; readonly reason: string }
-  | { readonly kind: 'forward'; readonly address: string };
+  | { readonly kind: 'forward'; readonly address: string }
+  /** The attempt waits for a time, an event or other jobs, and resumes later. */
+  | {
+      readonly kind: 'suspend';
+      readonly until: number | null;
+      readonly event: string | null;
+      readonly children: readonly string[] | null;
+    };
 
 export interface AttemptContext {
   /** Aborts with an `AttemptAborted` that holds the reason (stop-reason.ts). */

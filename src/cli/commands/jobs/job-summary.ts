@@ -12,6 +12,7 @@ const COLOURS: Readonly<Record<Label, Colour | null>> = {
   blocked: 'blue',
   scheduled: 'blue',
   retrying: 'yellow',
+  suspended: 'blue',
   paused: 'yellow',
   throttled: 'yellow',
   ready: null,

@@ -1,5 +1,5 @@
 /** `longhaul retry`: requeues ended jobs, by id or all failed ones. */
-import type { Target as JobTarget } from '../../../core/ports/job-store.ts';
+import type { Requeue } from '../../../core/ports/job-store.ts';
 import { plural } from '../../../wire/spans.ts';
 import { print, printJson } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
@@ -23,14 +23,16 @@ export async function retry(args: Args): Promise<number> {
           target,
           await requeue(
             target,
-            ids.map((id) => ({ id })),
+            ids.map((id) => ({ id, ...freshOf(args) })),
           ),
           args.flag('json'),
         ),
   );
 }
 
-async function requeue(target: Target, jobs: readonly JobTarget[]): Promise<JobResult[]> {
+const freshOf = (args: Args): Pick<Requeue, 'fresh'> => (args.flag('fresh') ? { fresh: true } : {});
+
+async function requeue(target: Target, jobs: readonly Requeue[]): Promise<JobResult[]> {
   if (jobs.length === 0) return [];
   const answers = await target.longhaul.store.jobs.requeue(jobs);
   return answers.map((answer, index) => ({
@@ -49,7 +51,10 @@ async function retryFailed(args: Args, target: Target): Promise<number> {
   };
   let [done, refused] = [0, 0];
   for await (const jobs of jobPages(target, query)) {
-    const results = await requeue(target, jobs);
+    const results = await requeue(
+      target,
+      jobs.map((job) => ({ ...job, ...freshOf(args) })),
+    );
     done += results.filter(({ answer }) => answer.ok).length;
     refused += results.filter(({ answer }) => !answer.ok).length;
   }

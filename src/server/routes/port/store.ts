@@ -24,6 +24,8 @@ const ROLES: { readonly [Name in CallName]: readonly [Role, string] } = {
   claim: ['operate', 'Claims waiting jobs under a lease.'],
   heartbeat: ['operate', 'Renews leases, with progress and checkpoints.'],
   settle: ['operate', 'Settles attempts with their outcomes.'],
+  keepSteps: ['operate', 'Keeps steps of attempts under their tokens.'],
+  notify: ['operate', 'Keeps events for jobs, and wakes jobs that wait for them.'],
   cancel: ['operate', 'Cancels jobs; running jobs end when their workers have stopped them.'],
   requeue: ['operate', 'Requeues ended jobs.'],
   move: ['operate', 'Moves jobs to another queue.'],
@@ -31,6 +33,7 @@ const ROLES: { readonly [Name in CallName]: readonly [Role, string] } = {
   delete: ['operate', 'Deletes jobs that are not running.'],
   find: ['read', 'Returns jobs by id; null for an unknown id.'],
   history: ['read', 'Returns the history of a job.'],
+  steps: ['read', 'Returns the steps of a job.'],
   list: ['read', 'Lists jobs.'],
   count: ['read', 'Counts the jobs of the queues by state.'],
   insight: ['read', 'Returns aggregates, such as failure groups and statistics.'],
@@ -41,7 +44,7 @@ const ROLES: { readonly [Name in CallName]: readonly [Role, string] } = {
 };
 
 /** Routine calls of workers, which are not audited. */
-const ROUTINE: ReadonlySet<CallName> = new Set(['claim', 'heartbeat', 'settle', 'keepWorker', 'maintain']);
+const ROUTINE: ReadonlySet<CallName> = new Set(['claim', 'heartbeat', 'settle', 'keepSteps', 'keepWorker', 'maintain']);
 
 const callRoutes = (Object.keys(ROLES) as CallName[]).map((name) => {
   const [role, about] = ROLES[name];

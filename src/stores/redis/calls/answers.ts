@@ -2,6 +2,7 @@
 
 import type { JobState } from '../../../core/job/job.ts';
 import { type DependencyProblem, refuseDependency, refuseDependents } from '../../../core/lifecycle/dependencies.ts';
+import { refuseStep, type StepProblem } from '../../../core/lifecycle/steps.ts';
 import type {
   AddOutcome,
   AddResult,
@@ -27,6 +28,8 @@ export function refusalIn(text: string, subject: string): Refused | undefined {
   if (code === 'has-dependents') return refuseDependents(subject.replace(/^job /, ''), Number(other));
   if (code === 'store-moving') return refuse(code, other);
   if (code === 'queue-down' || code === 'queue-deleted') return refuse(code, `queue ${other}`);
+  if (code === 'step-limit')
+    return refuseStep(subject.replace(/^job /, ''), rest[0] as StepProblem, rest.slice(1).join(' '));
   if (code === 'wrong-state') return stateRefusal(subject.replace(/^job /, ''), rest);
   return refuse(code as RefusalCode, subject, other === '' ? undefined : other);
 }

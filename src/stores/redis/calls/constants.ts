@@ -5,6 +5,7 @@
  */
 
 import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH, RESULT_PRUNED } from '../../../core/job/history.ts';
+import { MAX_STEP_BYTES, MAX_STEPS, MAX_STEPS_BYTES, NEVER } from '../../../core/job/step.ts';
 import { crashDelayMs } from '../../../core/lifecycle/backoff.ts';
 import { CLAMP_MS, GAP_MS } from '../../../core/lifecycle/clock.ts';
 import {
@@ -101,6 +102,10 @@ const VALUES = {
   WEBHOOKS_QUEUE,
   WEBHOOK_ID_PREFIX,
   DEPENDENCY_GROUP,
+  NEVER,
+  MAX_STEPS,
+  MAX_STEP_BYTES,
+  MAX_STEPS_BYTES,
   SEQS_PER_PIECE,
   MAX_ARGUMENTS,
 };

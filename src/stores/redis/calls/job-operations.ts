@@ -12,6 +12,7 @@ import { insight } from './insights.ts';
 import * as requests from './requests.ts';
 import { listOf, type Operation, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';
 import type { ScriptName } from './scripts.ts';
+import { notifyArguments, readNotified, readStepResult, readSteps, stepArguments } from './step-operations.ts';
 
 /** As many as a script can take without delaying other calls for more than a few milliseconds. */
 export const MAX_ITEMS = 1_000;
@@ -56,6 +57,9 @@ export const JOB_OPERATIONS: {
   claim,
   heartbeat: overJobs('heartbeat', requests.heartbeatArguments, answers.readHeartbeat),
   settle: overJobs('settle', requests.settleArguments, answers.readTarget),
+  keepSteps: overJobs('keep-steps', stepArguments, readStepResult),
+  notify: overJobs('notify', notifyArguments, readNotified),
+  steps: readSteps,
   cancel: overJobs('cancel', requests.cancelArguments, answers.readCancel),
   requeue: overJobs('requeue', requests.requeueArguments, answers.readTarget),
   move: overJobs('move', requests.moveArguments, answers.readTarget),

@@ -56,6 +56,11 @@ function settleFields(settlement: Settlement): RequestFields {
     case 'release':
     case 'crash':
       return new RequestFields(fields + textField('reason', settlement.reason));
+    case 'suspend': {
+      const { until, event, children } = settlement;
+      const wait = field('until', until ?? undefined) + field('event', event ?? undefined);
+      return new RequestFields(fields + wait + field('children', children?.join(' ')));
+    }
     case 'forward':
       return new RequestFields(fields + textField('address', settlement.address));
   }
@@ -69,9 +74,13 @@ export function cancelArguments(targets: readonly Cancel[]): string[] {
 }
 
 export function requeueArguments(requeues: readonly Requeue[]): string[] {
-  return requeues.flatMap(({ id, attempt, queue, delayMs, steal }) => [
+  return requeues.flatMap(({ id, attempt, queue, delayMs, steal, fresh }) => [
     id,
-    field('attempt', attempt) + field('queue', queue) + field('delayMs', delayMs) + stealField(steal),
+    field('attempt', attempt) +
+      field('queue', queue) +
+      field('delayMs', delayMs) +
+      stealField(steal) +
+      field('fresh', fresh === true ? 'yes' : undefined),
   ]);
 }
 

@@ -16,6 +16,8 @@ export const CHANGING_SCRIPTS = [
   'claim',
   'heartbeat',
   'settle',
+  'keep-steps',
+  'notify',
   'cancel',
   'requeue',
   'move',
@@ -42,6 +44,7 @@ export const FAST_SCRIPTS = ['fast-settle', 'fast-claim', 'fast-settle-claim'] a
 export const READ_SCRIPTS = [
   'find',
   'history',
+  'steps',
   'list',
   'peek',
   'count',

@@ -7,6 +7,7 @@ import { crc32 } from 'node:zlib';
 import { hexWord } from '../../../core/input/hex.ts';
 import type { Failure, Job, JobPolicy, JobState, Lease, Parents, Progress, UniqueKey } from '../../../core/job/job.ts';
 import { NO_SLOTS } from '../../../core/job/job.ts';
+import type { StepSums, Suspension } from '../../../core/job/step.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { FIELD, PART, PLACES, unescapeText } from './layout.ts';
 
@@ -98,6 +99,8 @@ function readJob(id: string, record: string, fields: Fields): Job {
     foldedInto: fields['into'] ?? null,
     folded: numberOf(fields['folded']),
     slots: fields['slots'] === undefined ? NO_SLOTS : fields['slots'].split(PART).map(unescapeText),
+    steps: fields['steps'] === undefined ? null : stepSumsOf(fields['steps']),
+    suspension: fields['suspended'] === undefined ? null : suspensionOf(fields['suspended']),
     attempt: numberOf(fields['attempt']),
     failures: numberOf(fields['failures']),
     resends: numberOf(fields['resends']),
@@ -138,6 +141,17 @@ function uniqueOf(value: string): UniqueKey {
 function parentsOf(value: string): Parents {
   const [of = 0, open = 0, bad = 0] = value.split(' ').map(Number);
   return { of, open, bad };
+}
+
+function stepSumsOf(value: string): StepSums {
+  const [count = 0, bytes = 0] = value.split(' ').map(Number);
+  return { count, bytes };
+}
+
+/** The event comes last: it may contain spaces. */
+function suspensionOf(value: string): Suspension {
+  const [ranMs = '', until = '', ...event] = value.split(' ');
+  return { until: orNull(until), event: event.length === 0 ? null : event.join(' '), ranMs: Number(ranMs) };
 }
 
 /** The worker comes last: it may contain spaces. */

@@ -52,6 +52,9 @@ export const EVENT_LETTERS: Readonly<Record<HistoryEvent, string>> = {
   unblocked: 'u',
   folded: 'd',
   unfolded: 'e',
+  suspended: 'p',
+  resumed: 'j',
+  notified: 'n',
 };
 
 const ESCAPE = '\x1d';

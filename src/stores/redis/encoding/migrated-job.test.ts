@@ -29,6 +29,8 @@ const FULL: Job = {
   foldedInto: 'leader',
   folded: 6,
   slots: [],
+  steps: { count: 2, bytes: 20 },
+  suspension: { until: 9, event: 'go', ranMs: 7 },
   attempt: 7,
   failures: 8,
   resends: 9,
@@ -47,9 +49,36 @@ const HISTORY: MigratedJob['history'] = [
   { at: 1_100, event: 'folded', state: 'waiting', attempt: 0, token: null, by: null, note: 'n\u001f' },
   { at: 1_200, event: 'failed', state: 'failed', attempt: 7, token: 9, by: 'w\u001e', note: null },
 ];
+const STEPS: MigratedJob['steps'] = [
+  {
+    number: 1,
+    kind: 'run',
+    name: 'cut: a#2',
+    status: 'failed',
+    result: null,
+    failure: 'no\u001f disk',
+    attempts: 2,
+    startedAt: 5,
+    endedAt: 6,
+    until: null,
+  },
+  {
+    number: 2,
+    kind: 'event',
+    name: 'go',
+    status: 'arrived',
+    result: '{"a":1}',
+    failure: null,
+    attempts: 0,
+    startedAt: 5,
+    endedAt: 7,
+    until: 9,
+  },
+];
 const MOVED: MigratedJob = {
   job: FULL,
   history: HISTORY,
+  steps: STEPS,
   parents: [
     { seq: 3, isOpen: true },
     { seq: 90, isOpen: false },
@@ -59,8 +88,8 @@ const MOVED: MigratedJob = {
 
 const throughRedis = (moved: MigratedJob): MigratedJob | undefined => {
   const [id = '', record = '', count = '', ...rest] = movedJobArguments(moved);
-  const [texts, [edges, until]] = [rest.slice(0, Number(count)), rest.slice(Number(count))];
-  return readMovedJobs(['', '1', `${edges}\u001f${until}`, id, record, ...texts]).jobs[0];
+  const [texts, [edges, until, steps]] = [rest.slice(0, Number(count)), rest.slice(Number(count))];
+  return readMovedJobs(['', '1', `${edges}\u001f${until}\u001f${steps}`, id, record, ...texts]).jobs[0];
 };
 
 test('A job with everything in it is written and read the same.', () => {
@@ -77,6 +106,12 @@ test('So is one whose texts stand apart, one with nothing in it, and one that ho
   const { id, queue, data, state } = FULL;
   const job: Job = { ...bare, id, queue, data, state, tags: [], policy: {}, slots: [], createdAt: 5, runAt: 5 };
   const [first] = HISTORY as [MigratedJob['history'][number]];
-  const plain: MigratedJob = { job, history: [{ ...first, at: 5, state: 'waiting' }], parents: [], holds: null };
+  const plain: MigratedJob = {
+    job,
+    history: [{ ...first, at: 5, state: 'waiting' }],
+    steps: [],
+    parents: [],
+    holds: null,
+  };
   expect(throughRedis(plain)).toEqual(plain);
 });

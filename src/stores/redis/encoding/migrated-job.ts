@@ -5,15 +5,17 @@
 import type { HistoryRow } from '../../../core/job/history.ts';
 import type { Job } from '../../../core/job/job.ts';
 import { isBlocked } from '../../../core/job/job.ts';
+import type { Suspension } from '../../../core/job/step.ts';
 import type { MigratedEdge, MigratedJob } from '../../../core/ports/migration.ts';
 import { newJobFields } from '../calls/add-request.ts';
 import { readHistory } from './job-history.ts';
 import { checksum, fieldsOf, readJobs } from './job-record.ts';
 import { EVENT_LETTERS, escapeText, FIELD, INLINE_LIMIT, PART, PLACES } from './layout.ts';
 import { field, textField } from './request-encoding.ts';
+import { readStepsText, stepsText } from './step-record.ts';
 
 /** The arguments of lua/operations/migration-write.lua for one job. */
-export function movedJobArguments({ job, history, parents, holds }: MigratedJob): string[] {
+export function movedJobArguments({ job, history, steps, parents, holds }: MigratedJob): string[] {
   const apart = apartOf(job);
   const letters = [...apart.keys()].join('');
   const data = apart.has('d') ? '' : checksum(job.data) + escapeText(job.data);
@@ -22,7 +24,7 @@ export function movedJobArguments({ job, history, parents, holds }: MigratedJob)
   const record = `${head}${field('rows', rows.length || undefined)}${rows.join('')}${FIELD}:${data}`;
   const edges = parents.map(({ seq, isOpen }) => `${seq}${isOpen ? '+' : '-'}`).join(' ');
   const until = holds === null ? '' : String(holds.until ?? '-');
-  return [job.id, record, String(apart.size), ...apart.values(), edges, until];
+  return [job.id, record, String(apart.size), ...apart.values(), edges, until, stepsText(steps)];
 }
 
 /** Letters of the record's first places, by state. Those that wait stand in the sorted sets: a fifo is for new ones. */
@@ -84,12 +86,19 @@ function lifeFields(job: Job): string {
     textField('equal', job.coalesceKey ?? undefined) +
     field('into', job.foldedInto ?? undefined) +
     counted('folded', job.folded) +
+    field('steps', job.steps === null ? undefined : `${job.steps.count} ${job.steps.bytes}`) +
+    field('suspended', job.suspension === null ? undefined : suspensionText(job.suspension)) +
     counted('failures', job.failures) +
     counted('resends', job.resends) +
     counted('crashes', job.crashes) +
     counted('interruptions', job.interruptions) +
     field('progress', shown === null ? undefined : shown + text)
   );
+}
+
+/** The event comes last: it may contain spaces. */
+function suspensionText({ until, event, ranMs }: Suspension): string {
+  return `${ranMs} ${until ?? '-'}${event === null ? '' : ` ${event}`}`;
 }
 
 function endFields(job: Job, apart: ReadonlyMap<string, string>): string {
@@ -123,9 +132,10 @@ export function readMovedJobs(answer: readonly string[]): {
   const [ties, from] = [answer.slice(2, 2 + count), 2 + count];
   const records = recordsIn(answer, from);
   const jobs = readJobs(answer, from).map((job, place): MigratedJob => {
-    const [edges = '', until = ''] = (ties[place] ?? '').split(FIELD);
+    const [edges = '', until = '', ...steps] = (ties[place] ?? '').split(FIELD);
     const history = readHistory(records[place] ?? '');
-    return { job, history, parents: readEdges(edges), holds: until === '' ? null : { until: untilOf(until) } };
+    const holds = until === '' ? null : { until: untilOf(until) };
+    return { job, history, steps: readStepsText(steps), parents: readEdges(edges), holds };
   });
   return { last: answer[0] ?? '', jobs };
 }

@@ -34,6 +34,8 @@ const FULL: Job = {
   foldedInto: 'c',
   folded: 3,
   slots: ['t:db'],
+  steps: { count: 2, bytes: 20 },
+  suspension: { until: null, event: 'go', ranMs: 7 },
   attempt: 4,
   failures: 3,
   resends: 2,

@@ -70,6 +70,8 @@ type Rest = Pick<
   | 'foldedInto'
   | 'folded'
   | 'slots'
+  | 'steps'
+  | 'suspension'
   | 'progress'
   | 'failure'
   | 'forwardedTo'
@@ -91,6 +93,8 @@ const NO_REST: Rest = Object.freeze({
   foldedInto: null,
   folded: 0,
   slots: NO_SLOTS,
+  steps: null,
+  suspension: null,
   progress: null,
   failure: null,
   forwardedTo: null,
@@ -120,11 +124,11 @@ export function readJob(row: JobRow): Job {
   const rest = restText === null ? NO_REST : readRest(restText);
   const {
     tags, policy, unique, parents, dependents, delayMs, freedAt, failures, resends, crashes, interruptions, turn,
-    coalesceKey, foldedInto, folded, slots, progress, failure, forwardedTo,
+    coalesceKey, foldedInto, folded, slots, steps, suspension, progress, failure, forwardedTo,
   } = rest ?? NO_REST;
   const job: Job = {
     id, queue, name, data, state, priority, tags, policy, unique, parents, dependents,
-    createdAt, seq, runAt, delayMs, freedAt, returnedAt, turn, coalesceKey, foldedInto, folded, slots, attempt, failures, resends, crashes, interruptions,
+    createdAt, seq, runAt, delayMs, freedAt, returnedAt, turn, coalesceKey, foldedInto, folded, slots, steps, suspension, attempt, failures, resends, crashes, interruptions,
     lease: token === null ? null
       : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
     progress, checkpoint, result, failure, forwardedTo, endedAt,
@@ -179,6 +183,8 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
     a.foldedInto === b.foldedInto &&
     a.folded === b.folded &&
     a.slots === b.slots &&
+    a.steps === b.steps &&
+    a.suspension === b.suspension &&
     a.progress === b.progress &&
     a.failure === b.failure &&
     a.forwardedTo === b.forwardedTo
@@ -220,6 +226,8 @@ const REST_VALUES = [
   'foldedInto',
   'folded',
   'slots',
+  'steps',
+  'suspension',
   'progress',
   'failure',
   'forwardedTo',

@@ -43,6 +43,7 @@ export const MOVED_TABLES = [
   'jobs',
   'tags',
   'edges',
+  'steps',
   'keys',
   'parked',
   'slots',
@@ -210,6 +211,7 @@ export class SqliteMigrationRows implements MigrationRows {
       const value = {
         job,
         history: unpackRows(history, job.createdAt),
+        steps: job.steps === null ? [] : this.#options.table.steps(job),
         parents: this.#parents(job),
         holds: this.#holds(job),
       };

@@ -8,6 +8,7 @@
 
 import type { HistoryRow } from '../../../core/job/history.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../../../core/job/job.ts';
+import type { Step, StepKind } from '../../../core/job/step.ts';
 import type { ClockMemory, ClockStep } from '../../../core/lifecycle/clock.ts';
 import { keyAddress } from '../../../core/lifecycle/lifecycle.ts';
 import type { TagCount } from '../../../core/ports/insight.ts';
@@ -20,6 +21,7 @@ import type { SeriesPage, Span } from '../../../core/statistics/series.ts';
 import type { Measurement, StoredCell } from '../../../core/statistics/statistics.ts';
 import { type QueueStorage, type StoredSize, storageOf } from '../../../core/statistics/storage.ts';
 import type { Database } from '../engine/sqlite-database.ts';
+import { StepRows } from '../step-rows.ts';
 import { CoalescedRows } from './coalesced-rows.ts';
 import { EndedJobs } from './ended-jobs.ts';
 import { JobEdges } from './job-edges.ts';
@@ -60,6 +62,7 @@ export class SqliteTable implements Table {
   readonly #log: StatisticsLog;
   readonly #statistics: StatisticsRows;
   readonly #series: SeriesRows;
+  readonly #steps: StepRows;
   readonly #edges: JobEdges;
   readonly #coalesced: CoalescedRows;
   readonly #keys: UniqueKeys;
@@ -82,6 +85,7 @@ export class SqliteTable implements Table {
     this.#log = new StatisticsLog(db);
     this.#statistics = new StatisticsRows(db);
     this.#series = new SeriesRows(db);
+    this.#steps = new StepRows(db);
     this.#edges = new JobEdges(db);
     this.#coalesced = new CoalescedRows(db);
     this.#keys = new UniqueKeys(db);
@@ -162,10 +166,27 @@ export class SqliteTable implements Table {
     this.#waiting.follow(job, null, null);
     this.#coalesced.update(job, null);
     this.#counters.remove(job);
+    if (job.steps !== null) this.#steps.remove(job);
+  }
+
+  steps(job: Job): readonly Step[] {
+    return this.#steps.of(job);
+  }
+
+  step(job: Job, kind: StepKind, name: string): Step | undefined {
+    return job.steps === null ? undefined : this.#steps.get(job, kind, name);
+  }
+
+  putStep(job: Job, step: Step): void {
+    this.#steps.put(job, step);
+  }
+
+  clearSteps(job: Job): void {
+    this.#steps.remove(job);
   }
 
   /** Writes a job as another store had it, and replaces an earlier version of it. */
-  restore({ job, history, parents, holds }: MigratedJob, now: number): void {
+  restore({ job, history, steps, parents, holds }: MigratedJob, now: number): void {
     const known = this.get(job.id);
     const address = (of: Job) => (of.unique === null ? '' : keyAddress(of.unique, of.queue));
     if (known !== undefined) {
@@ -178,6 +199,7 @@ export class SqliteTable implements Table {
     this.#forgetRows();
     this.#counters.add(job);
     this.#coalesced.update(null, job);
+    for (const step of steps) this.#steps.put(job, step);
     for (const { seq, isOpen } of parents) this.#edges.set({ seq }, job, isOpen ? 'open' : 'closed');
     if (holds !== null) this.takeKey(address(job), job.id, holds.until);
   }

@@ -20,6 +20,7 @@
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   the days of the statistics; the cells themselves are in j
 --   results         hash   queue → the end of the last done job whose result was pruned
+--   steps:<id>      hash   kind and name of a step → the step (steps.lua)
 --   log:<id>:<attempt>   hash   the log of an attempt (stored-logs.lua); logs:<id>: hash of its attempts with a log → queue
 --   logged:<queue>  zset   <id>:<attempt> of its logs by their last write; log-bytes: hash of queue → their bytes
 --   keys, periods   hash   unique key → until and holder; zset of the keys that end by time

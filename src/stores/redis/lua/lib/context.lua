@@ -16,6 +16,6 @@ return {
   -- What is to be written: see unit-of-work.lua. Those that are nil are made by unitOfWork.pending.
   touched = {}, indexes = {}, indexOrder = {}, -- jobs; key of an index → its changes; those in order
   newJobs = nil, longTexts = nil, newQueues = nil, claim = nil, deleted = nil, popped = nil, leftovers = nil, leftFifo = nil,
-  maybeEmpty = nil, notedKeys = nil, uniqueKeys = nil, edges = nil, parkedReaders = nil,
+  maybeEmpty = nil, notedKeys = nil, uniqueKeys = nil, edges = nil, parkedReaders = nil, steps = nil,
   events = {}, isFollowedByClaim = false,
 }

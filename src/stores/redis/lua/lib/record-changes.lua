@@ -56,6 +56,14 @@ return {
     if letter == 'd' then job.data = '\31:' .. value else fields[TEXTS[letter]] = value end
   end,
 
+  -- Clears what is kept for the next attempt: the checkpoint and the steps (steps.lua).
+  clearKept = function(job)
+    recordChanges.setText(job, 'v', nil)
+    if not job.fields.steps then return end
+    job.fields.steps = nil
+    table.insert(unitOfWork.pending('steps'), { 'DEL', P .. 'steps:' .. job.id })
+  end,
+
   -- Sets a text that came with a request.
   setRequestText = function(job, letter, value, request)
     recordChanges.setText(job, letter, value, request.texts and request.texts[letter])

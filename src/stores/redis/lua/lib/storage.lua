@@ -15,6 +15,7 @@ return {
   -- Returns the bytes of an ended job, and those of its result, if it has one.
   storedBytes = function(job)
     local result = sizeOf(job, 'r', job.fields.result)
-    return sizeOf(job, 'd', job.data:sub(11)) + (result or 0) + (sizeOf(job, 'v', job.fields.checkpoint) or 0), result
+    local steps = tonumber((job.fields.steps or '0'):match('%d+$'))
+    return sizeOf(job, 'd', job.data:sub(11)) + (result or 0) + (sizeOf(job, 'v', job.fields.checkpoint) or 0) + steps, result
   end,
 }

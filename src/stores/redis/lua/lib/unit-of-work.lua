@@ -47,6 +47,7 @@ return {
     job.isTouched = true
     context.touched[#context.touched + 1] = job
     job.oldTags, job.oldSlots, job.oldLease = job.fields.tags, job.fields.slots, nil
+    job.oldSuspended = job.fields.suspended
     job.oldEqual = job.fields.equal and 'equals:' .. job.queue .. ':' .. job.fields.equal
     local place = job.place
     if place == 'f' then
@@ -124,6 +125,8 @@ return {
     if context.edges then require('edges').writeRemoved() end
     if forgotten then jobWrites.writeMany('HDEL', 'big', forgotten) end
     if context.deleted then jobWrites.writeDeletions(context.deleted) end
+    -- After the records: a step without its sums would be kept forever, and sums without their step only count too much.
+    for _, command in ipairs(context.steps or {}) do write(unpack(command)) end
     unitOfWork.close(true)
     for i = 1, #touched do
       local job = touched[i]
@@ -138,6 +141,6 @@ return {
     context.touched, context.indexes, context.indexOrder = {}, {}, {}
     context.newJobs, context.longTexts, context.newQueues, context.claim, context.deleted = nil, nil, nil, nil, nil
     context.popped, context.leftovers, context.leftFifo, context.maybeEmpty = nil, nil, nil, nil
-    context.notedKeys, context.uniqueKeys, context.edges, context.parkedReaders = nil, nil, nil, nil
+    context.notedKeys, context.uniqueKeys, context.edges, context.parkedReaders, context.steps = nil, nil, nil, nil, nil
   end,
 }

@@ -77,7 +77,7 @@ end
 -- Replaces the waiting job that holds the unique key of a later one. Returns whether it did.
 local function replace(job, later, at)
   local kind, mostMs = (later.onTaken or ''):match('^(%a+) (.*)$')
-  if not kind or STATE[job.place] ~= 'waiting' then return false end
+  if not kind or STATE[job.place] ~= 'waiting' or job.fields.suspended then return false end
   local isNew, runAt = job.isTouched, record.runAtOf(job)
   unitOfWork.touch(job)
   require('parking').unparkBehind(job)

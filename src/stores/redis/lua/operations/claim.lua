@@ -110,10 +110,11 @@ local function take(job, ms)
   context.token = context.token + 1
   local fields, token = job.fields, text(context.token)
   job.place = 'r'
-  fields.attempt = text(number(fields.attempt) + 1)
+  local isResumed = fields.suspended ~= nil
+  if not isResumed then fields.attempt = text(number(fields.attempt) + 1) end
   fields.returnedAt, fields.progress = nil, nil
   recordChanges.setLease(job, { token = token, ms = ms, to = context.now + ms, claimedAt = context.nowText, worker = worker })
-  lifecycle.apply(job, 'claimed', { token = token, by = worker })
+  lifecycle.apply(job, isResumed and 'resumed' or 'claimed', { token = token, by = worker })
   taken[#taken + 1] = job
 end
 

@@ -3,10 +3,10 @@
 --   records     kind, key, record or '' for a deleted one
 --   queues      name, turn served, time of its rate, turns of keys, throughput: letter and slot, page and counts of each
 --   statistics  queue, day, letter and name, eleven numbers, buckets with ; before them or ''
---   jobs        id, record, number of long texts, those, edges to parents, until when it holds its key, - or ''
+--   jobs        id, record, number of long texts, those, edges to parents, until when it holds its key, - or '', its steps
 -- Returns ok, or no if the store is not the target of this migration.
 -- uses: values, context, operation, record, unit-of-work, webhook-queues, aggregate-log
--- on demand: edges, key-changes, unique-keys
+-- on demand: edges, key-changes, steps, unique-keys
 operation.begin()
 
 local _, move, after, seq, token, version, part = unpack(args)
@@ -93,6 +93,14 @@ local function tie(job, parents, to)
   if address and to ~= '' then require('key-changes').set(address, to .. ' ' .. job.id) end
 end
 
+-- Replaces the steps of a job. Its record has their sums already.
+local function putSteps(job, list)
+  if not job.fields.steps and list == '' then return end
+  local steps = require('steps')
+  local written = steps.writes(job, true)
+  for key, encoded in (list == '' and '' or list .. '\31'):gmatch('([^\31]*)\31([^\31]*)\31') do steps.set(written, key, encoded) end
+end
+
 function put.jobs()
   local id, encoded = args[at], args[at + 1]
   at = at + 3
@@ -108,14 +116,15 @@ function put.jobs()
   local equal = job.fields.equal
   if equal then unitOfWork.put('equals:' .. job.queue .. ':' .. equal, text(record.runAtOf(job)), record.hex(job)) end
   tie(job, args[at], args[at + 1])
-  at = at + 2
+  putSteps(job, args[at + 2])
+  at = at + 3
 end
 
 local function loadJobs()
   local ids, place = {}, 8
   while args[place] do
     ids[#ids + 1] = args[place]
-    place = place + 5 + tonumber(args[place + 2])
+    place = place + 6 + tonumber(args[place + 2])
   end
   record.load(ids)
 end

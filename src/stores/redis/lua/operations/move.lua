@@ -24,7 +24,9 @@ return operation.forEach(function(job, request)
   if STATE[job.place] == 'waiting' then require('parking').unparkBehind(job) end
   job.fields.into = nil
   if job.place ~= 'p' then lifecycle.wait(job) end
+  local suspended = not isRunning and job.fields.suspended or nil
   lifecycle.withoutLease(job)
+  job.fields.suspended = suspended
   indexes.changeQueue(job, queue)
   job.fields.progress, job.fields.returnedAt = nil, nil
   if isStolen then

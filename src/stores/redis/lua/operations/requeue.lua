@@ -1,5 +1,6 @@
 -- requeue: makes jobs wait again. Their budgets of retries start anew, the numbers of their attempts do not.
--- ARGV: clock, then for each: id, and optional \31 attempt, queue, delayMs, steal. Returns the state or a refusal for each.
+-- ARGV: clock, then for each: id, and optional \31 attempt, queue, delayMs, steal, fresh.
+-- Returns the state or a refusal for each.
 -- uses: values, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
 -- on demand: dependencies, key-changes, lost-leases, parking, queue-entry, turns
 operation.begin()
@@ -25,7 +26,8 @@ return operation.forEach(function(job, request)
   if state == 'waiting' then require('parking').unparkBehind(job) end
   local isRunning = state == 'running'
   local token, wasUnsuccessful = isRunning and record.leaseOf(job).token or nil, require('dependencies').isUnsuccessful(job)
-  if job.place == 'd' then recordChanges.setText(job, 'v', nil) end
+  local isFresh = job.place == 'd' or request.fresh
+  if isFresh then recordChanges.clearKept(job) end
   lifecycle.restarted(job)
   indexes.changeQueue(job, queue)
   recordChanges.setDue(job, number(request.delayMs))

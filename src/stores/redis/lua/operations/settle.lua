@@ -2,12 +2,12 @@
 -- ARGV: clock, then for each: id, and its kind with \31 token and the fields of the kind.
 -- Returns the state or a refusal for each. A repeated settlement gets the same answer again.
 -- uses: values, context, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: dependencies, find-parents, lost-leases, turns
+-- on demand: dependencies, find-parents, lost-leases, suspension, turns
 operation.begin()
 
 local ENDING = {
   complete = 'completed', fail = 'failed', retry = 'retried', resend = 'resent', release = 'released',
-  crash = 'lost', forward = 'forwarded',
+  crash = 'lost', forward = 'forwarded', suspend = 'suspended',
 }
 
 -- Functions by kind: each changes the job and returns the history event and its note.
@@ -24,7 +24,7 @@ function settle.complete(job, request)
   lifecycle.restarted(job)
   indexes.changeQueue(job, request.next)
   recordChanges.setDue(job, number(request.delayMs))
-  recordChanges.setText(job, 'v', nil)
+  recordChanges.clearKept(job)
   job.fields.interruptions = nil
   require('turns').withTurn(job)
   return 'advanced', request.next
@@ -79,6 +79,10 @@ function settle.crash(job, request)
   return 'lost', request.reason
 end
 
+function settle.suspend(job, request)
+  return 'suspended', require('suspension').suspend(job, request)
+end
+
 local function rowsOf(job)
   local rows = {}
   for row in job.rows:gmatch('\31%+([^\31]*)') do
@@ -90,7 +94,7 @@ end
 
 -- Returns the row that ended the attempt of a token, if it is still in the history.
 local function endingOf(rows, token)
-  local silent = { [K.EVENT.claimed] = true, [K.EVENT.late] = true, [K.EVENT['cancel-asked']] = true }
+  local silent = { [K.EVENT.claimed] = true, [K.EVENT.resumed] = true, [K.EVENT.late] = true, [K.EVENT['cancel-asked']] = true }
   for i = #rows, 1, -1 do
     if rows[i].token == token and not silent[rows[i].event] then return rows[i] end
   end
@@ -118,7 +122,7 @@ local function answerLate(job, request, kind)
   local ending = endingOf(rows, request.token)
   if ending and isSameEnding(ending, kind) then return STATE[ending.place] end
   local result = request.texts and request.texts.r or request.result
-  local note = lifecycle.cutNote(kind .. ': ' .. (result or request.message or request.reason or request.address or ''))
+  local note = lifecycle.cutNote(kind .. ': ' .. (result or request.message or request.reason or request.address or request.event or ''))
   if hasRoomForLate(rows, request.token, note) then
     unitOfWork.touch(job)
     lifecycle.appendRow(job, 'late', request.token, nil, note)
@@ -130,6 +134,7 @@ return operation.forEach(function(job, request, kind)
   if not job then return '!not-found' end
   if not record.holds(job, request.token) then return answerLate(job, request, kind) end
   local hasDependents, parents, refusal = job.fields.dependents, nil, nil
+  if request.children then request.dependsOn = require('suspension').existing(request.children) end
   if request.dependsOn and not job.fields.cancelAskedAt then
     parents, refusal = require('find-parents').findParents(job.id, request.dependsOn, job)
   end

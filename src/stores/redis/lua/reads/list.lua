@@ -24,6 +24,7 @@ local function labelOf(job)
   if place == 'd' then return fields.forwardedTo and 'relayed' or 'done' end
   if place == 'b' then return 'blocked' end
   if STATE[place] ~= 'waiting' then return STATE[place] end
+  if record.runAtOf(job) > context.now and fields.suspended then return 'suspended' end
   if record.runAtOf(job) > context.now then return number(fields.failures) == 0 and 'scheduled' or 'retrying' end
   if settings.state ~= 'up' then return 'paused' end
   local isHeldBack = rates.roomIn(job.queue, settings) <= 0 or throttles.fullAmong(throttles.throttlesOf(job, settings))

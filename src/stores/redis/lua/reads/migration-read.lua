@@ -96,7 +96,9 @@ local function ties(job)
   end
   local unique = uniqueKeys.uniqueOf(job)
   local to, id = (unique and uniqueKeys.entry(uniqueKeys.keyAddress(unique, job.queue)) or ''):match('^(%S+) (.*)$')
-  return table.concat(parts, ' ') .. '\31' .. (id == job.id and to or '')
+  local own = job.fields.steps and call('HGETALL', P .. 'steps:' .. job.id) or {}
+  table.insert(own, 1, id == job.id and to or '')
+  return table.concat(parts, ' ') .. '\31' .. table.concat(own, '\31')
 end
 
 local function seqsFrom(after, limit)
@@ -119,6 +121,7 @@ function read.jobs()
     local job, from = found[at], #shown
     if job then
       tied[#tied + 1] = ties(job)
+      size = size + #tied[#tied]
       record.show(shown, job)
       for i = from + 1, #shown do size = size + #shown[i] end
     end

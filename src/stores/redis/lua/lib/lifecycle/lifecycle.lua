@@ -45,7 +45,7 @@ return {
 
   withoutLease = function(job)
     local fields = job.fields
-    job.lease, fields.lease = nil, nil
+    job.lease, fields.lease, fields.suspended = nil, nil, nil
     if fields.slots or fields.counted then require('slots').freeSlots(job) end
     -- Only a done job keeps the number of jobs that were coalesced into it.
     job.hadCoalesced = fields.folded ~= nil

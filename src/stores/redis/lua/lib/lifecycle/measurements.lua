@@ -17,12 +17,13 @@ return {
       local group = statistics.group(job.queue, details.by, job.oldTags or '')
       return statistics.measure(group, 'w', context.now - record.readySince(job))
     end
-    if not job.oldLease or job.place == 'r' or job.place == 'c' then return end
+    if not job.oldLease or job.place == 'r' or job.place == 'c' or event == 'suspended' then return end
     local claimedAt, worker = job.oldLease:match('^%S+ %S+ %S+ (%S+) (.*)$')
     job.oldLease = nil
     local group = statistics.group(details.from or job.queue, worker, job.oldTags or '')
     if event == 'completed' or event == 'advanced' or event == 'forwarded' then
-      return statistics.measure(group, 'r', context.now - claimedAt)
+      local ranMs = (job.oldSuspended or ''):match('^%S+')
+      return statistics.measure(group, 'r', ranMs and math.max(0, context.now - claimedAt) + ranMs or context.now - claimedAt)
     end
     countEnd(job, event, group)
   end,

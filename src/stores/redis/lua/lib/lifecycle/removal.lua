@@ -21,6 +21,7 @@ function removal.removeWithKey(job)
   for letter in (job.fields.apart or ''):gmatch('.') do
     unitOfWork.pending('longTexts')[letter .. job.id] = false
   end
+  if job.fields.steps then write('DEL', P .. 'steps:' .. job.id) end
   require('log-removal').removeOf(job.id)
   local unique = uniqueKeys.uniqueOf(job)
   if unique then

@@ -22,6 +22,7 @@ end
 function coalescing.updateEqualIndex(job, isInLine, coalesce)
   local key = coalesce and throttles.keyIn(job, coalesce.by) or nil
   if isInLine and not job.isChanged then key = job.fields.equal end
+  if job.fields.suspended then key = nil end
   local index = key and 'equals:' .. job.queue .. ':' .. key
   job.fields.equal = key
   if index then unitOfWork.put(index, text(record.runAtOf(job)), record.hex(job)) end

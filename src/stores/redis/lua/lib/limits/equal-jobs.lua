@@ -25,7 +25,7 @@ end
 -- Coalesces the jobs that are equal to a job which was just claimed. Returns how many.
 function equalJobs.coalesceAll(leader, coalesce)
   local key, count = throttles.keyIn(leader, coalesce.by), 0
-  if not key then return 0 end
+  if not key or leader.fields.suspended then return 0 end
   local index = P .. 'equals:' .. leader.queue .. ':' .. key
   local latest = coalesce.scheduled and '+inf' or context.nowText
   local members = call('ZRANGEBYSCORE', index, '-inf', latest, 'LIMIT', 0, K.MAX_COALESCED + 1)
