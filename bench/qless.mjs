@@ -26,6 +26,7 @@ const { values } = parseOptionsOrExit(import.meta.url, {
   },
 });
 const print = values.json ? console.error : console.log;
+const rounds = Number(values.rounds);
 const jobs = values.quick ? 300 : 2_000;
 const calls = ['put', 'pop', 'complete'];
 /** The original adds a function to the library `table`, which Redis 7 refuses: it gets a table of its own. */
@@ -41,7 +42,7 @@ try {
   const figures = await measure(sides);
   const rows = calls.map((call) => rowOf(call, figures));
   for (const row of rows) print(textOf(row));
-  print(`Durability of both: appendfsync everysec. Median of ${values.rounds} rounds of ${jobs} jobs.`);
+  print(`Durability of both: appendfsync everysec. Median of ${rounds} rounds of ${jobs} jobs.`);
   if (isProvisional) print('PROVISIONAL: something else was running on this machine.');
   if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
 } finally {
@@ -52,7 +53,7 @@ try {
 /** Returns the milliseconds of each call in each round, by side and call. */
 async function measure(sides) {
   const figures = new Map();
-  for (let round = 0; round < Number(values.rounds); round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     for (const open of round % 2 === 0 ? sides : sides.toReversed()) {
       await redis.flush();
       const { name, call, close } = await open();
