@@ -15,7 +15,7 @@ const folder = join(root, 'bench');
 /** Benchmarks of Longhaul alone, without Redis. */
 const withoutPeers = new Set(['http', 'web', 'relay']);
 /** Benchmarks with a Redis server, but without peers. */
-const withRedisAlone = new Set(['retention']);
+const withRedisAlone = new Set(['qless', 'retention']);
 
 await main(import.meta.url, measure, { hasHelp: false });
 

@@ -188,6 +188,7 @@ const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   tags: tagCounts,
   prunable: prunableJobs,
   ended: listOf(fields({ id: word, endedAt: ms }), MAX_ITEMS),
+  stalled: listOf(fields({ id: word, until: ms }), MAX_ITEMS),
   storage: listOf(fields(storageFields), MAX_ITEMS),
   throttles: listOf(throttleUse, MAX_ITEMS),
   brakes: listOf(orNull(waitReason), MAX_ITEMS),

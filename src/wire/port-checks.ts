@@ -211,6 +211,7 @@ const QUESTIONS: { readonly [Kind in InsightKind]: Check<InsightQueryOf<Kind>> }
     from: ms,
     limit: integer(1, MAX_ITEMS),
   }),
+  stalled: fields({ kind: oneOf('stalled'), queue: queueName, limit: integer(1, MAX_ITEMS) }),
   storage: fields({ kind: oneOf('storage') }, { queue: queueName }),
   tags: fields({ kind: oneOf('tags'), limit: integer(1, MAX_ITEMS) }),
   statistics: fields({ kind: oneOf('statistics') }, STATISTICS_FILTER),

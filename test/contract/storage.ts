@@ -62,6 +62,21 @@ export function storageContract(open: Open): void {
     expect(await ends('done', (all[2]?.endedAt ?? 0) + 1)).toEqual([]);
   });
 
+  it('lists running jobs by the end of their lease, once it has ended', async () => {
+    const bench = await open();
+    const stalled = (limit = 10) => bench.jobs.insight({ kind: 'stalled', queue: 'q', limit });
+    const first = await bench.running({ id: 'first' });
+    bench.pass(10);
+    const second = await bench.running({ id: 'second' });
+    expect(await stalled()).toEqual([]);
+    bench.pass(second.lease.until - first.lease.claimedAt);
+    await bench.running({ id: 'held', queue: 'other' });
+    const ends = [first, second].map(({ id, lease }) => ({ id, until: lease.until }));
+    expect(await stalled()).toEqual(ends);
+    expect(await stalled(1)).toEqual(ends.slice(0, 1));
+    expect(await bench.jobs.insight({ kind: 'stalled', queue: 'other', limit: 1 })).toEqual([]);
+  });
+
   it('does not count deleted, requeued or pruned jobs', async () => {
     const bench = await open();
     for (const id of ['a', 'b', 'c'])

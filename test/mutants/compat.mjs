@@ -8,8 +8,8 @@ export const compat = [
   {
     name: 'qless: one pop takes back every expired lock',
     file: 'src/compat/qless/expired-locks.ts',
-    find: '  const locks = (await expiredLocks(call, queue)).slice(0, most);',
-    replace: '  const locks = (await expiredLocks(call, queue)).slice(0, most + 100);',
+    find: '  const locks = expired.slice(0, most);',
+    replace: '  const locks = expired.slice(0, most + 100);',
     suites: recorded,
   },
   {

@@ -4,7 +4,7 @@
  * as they are; the layer applies them itself.
  */
 import { LonghaulError } from '../../core/ports/errors.ts';
-import { QUEUE_RECORD, type QueueSettings } from '../../core/settings/settings.ts';
+import { QUEUE_RECORD, type QueueSettings, settingsIn, settingsOf } from '../../core/settings/settings.ts';
 import { checkQueueName, mergeSettings, type SettingsInput } from '../../core/settings/settings-input.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
 import { asText, textArgument, wrong } from './arguments.ts';
@@ -91,8 +91,15 @@ function toValue(value: unknown): ConfigValue | null {
   return value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
 }
 
+/** Read once for each call of a command. */
+const configs = new WeakMap<Call, Promise<Config>>();
+
 export async function readConfig(call: Call): Promise<Config> {
-  return { ...DEFAULTS, ...(await setOptions(call)) };
+  const known = configs.get(call);
+  if (known !== undefined) return known;
+  const config = setOptions(call).then((set) => ({ ...DEFAULTS, ...set }));
+  configs.set(call, config);
+  return config;
 }
 
 async function setOptions({ longhaul }: Call): Promise<Config> {
@@ -130,13 +137,12 @@ export async function writeConfig(call: Call, change: (set: Config) => Config): 
   );
 }
 
-/** Sets a queue up as qless has it, unless that was done. */
-export async function useQueue(call: Call, queue: string): Promise<string> {
+/** Sets a queue up as qless has it, unless that was done. Returns its settings. */
+export async function useQueue(call: Call, queue: string): Promise<Pick<QueueSettings, 'state'>> {
   checkQueueName(queue);
   const record = await call.longhaul.store.records.get(QUEUE_RECORD, queue);
-  if (record === null || !isQless(queue, record.value))
-    await call.longhaul.queue(queue).configure(settingsFor(queue, await readConfig(call)));
-  return queue;
+  if (record !== null && isQless(queue, record.value)) return settingsOf(settingsIn(record));
+  return call.longhaul.queue(queue).configure(settingsFor(queue, await readConfig(call)));
 }
 
 /** Returns the names of the queues, in order. */

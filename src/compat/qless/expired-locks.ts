@@ -9,23 +9,27 @@ import type { RunningJob } from '../../core/job/job.ts';
 import { isRunning } from '../../core/job/job.ts';
 import type { Call } from './arguments.ts';
 import { configNumber } from './config.ts';
-import { EVERY, jobsOf } from './pages.ts';
 import { notifiedAt, toNote } from './qless-history.ts';
 import { exhaustedMessage } from './qless-job.ts';
 
+const MOST_EXPIRED = 10_000;
+
 /** Returns the running jobs of a queue whose lock expired, the longest first. */
 export async function expiredLocks(call: Call, queue: string): Promise<readonly RunningJob[]> {
-  const stalled = await jobsOf(call, { queue, state: 'running', label: 'stalled' }, EVERY);
-  return stalled.filter(isRunning).toSorted((a, b) => a.lease.until - b.lease.until || a.seq - b.seq);
+  const { jobs } = call.longhaul.store;
+  const stalled = await jobs.insight({ kind: 'stalled', queue, limit: MOST_EXPIRED });
+  const found = stalled.length === 0 ? [] : await jobs.find(stalled.map(({ id }) => id));
+  const expired = found.filter((job) => job !== null).filter(isRunning);
+  return expired.toSorted((a, b) => a.lease.until - b.lease.until || a.seq - b.seq);
 }
 
-/** Takes back up to `most` jobs, or notifies their workers. Returns the number of jobs that are back. */
+/** Takes back up to `most` of these jobs, or notifies their workers. Returns the number of jobs that are back. */
 export async function takeBackExpired(
   call: Call,
-  queue: string,
+  expired: readonly RunningJob[],
   { most, hasGrace }: { readonly most: number; readonly hasGrace: boolean },
 ): Promise<number> {
-  const locks = (await expiredLocks(call, queue)).slice(0, most);
+  const locks = expired.slice(0, most);
   const graceMs = locks.length === 0 || !hasGrace ? 0 : (await configNumber(call, 'grace-period')) * 1_000;
   let back = 0;
   for (const job of locks) {

@@ -70,10 +70,11 @@ export async function jobsToJson(call: Call, jobs: readonly Job[]): Promise<read
 
 export async function jobToJson(call: Call, job: Job): Promise<QlessJob> {
   const { jobs, records } = call.longhaul.store;
-  const [rows, mark, [brake], family, config] = await Promise.all([
+  const mayThrottle = call.dialect === 'reqless' && job.state === 'waiting';
+  const [rows, mark, [brake = null], family, config] = await Promise.all([
     jobs.history(job.id),
     records.get(TRACKED_RECORD, job.id),
-    jobs.insight({ kind: 'brakes', ids: [job.id] }),
+    mayThrottle ? jobs.insight({ kind: 'brakes', ids: [job.id] }) : [],
     familyOf(call, job),
     readConfig(call),
   ]);
@@ -82,7 +83,7 @@ export async function jobToJson(call: Call, job: Job): Promise<QlessJob> {
   return {
     jid: job.id,
     klass: job.name ?? '',
-    state: stateOf(job, call.nowMs, call.dialect === 'reqless' && brake !== null),
+    state: stateOf(job, call.nowMs, brake !== null),
     queue: job.state === 'done' ? '' : job.queue,
     worker: job.lease?.worker ?? '',
     tracked: mark !== null,

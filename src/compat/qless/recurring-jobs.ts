@@ -85,11 +85,10 @@ export async function recurringIn({ longhaul }: Call, queue: string): Promise<re
 
 const MOST_TRIES = 20;
 
-/** Creates up to `count` jobs that are due in this queue. */
-export async function fireRecurring(call: Call, queue: string, count: number): Promise<void> {
-  if (count <= 0) return;
+/** Creates up to `count` jobs of these recurring jobs that are due. */
+export async function fireRecurring(call: Call, recurring: readonly Schedule[], count: number): Promise<void> {
   let left = count;
-  for (const { name } of await recurringIn(call, queue)) left -= left > 0 ? await fire(call, name, left) : 0;
+  for (const { name } of recurring) left -= left > 0 ? await fire(call, name, left) : 0;
 }
 
 /** Returns how many jobs it created. */

@@ -22,6 +22,8 @@ const READERS: { readonly [Kind in InsightKind]: Reader<Kind> } = {
   prunable,
   ended: (table, { queue, state, from, limit }) =>
     table.oldestEnded(queue, state, { from, limit }).map(({ id, endedAt }) => ({ id, endedAt: endedAt ?? 0 })),
+  stalled: (table, { queue, limit }, { now }) =>
+    table.leasesUntil(queue, now, limit).map(({ id, lease }) => ({ id, until: lease.until })),
   storage: (table, { queue }) => (queue === undefined ? table.queues() : [queue]).map((name) => table.storage(name)),
   tags: (table, { limit }) => table.topTags(limit),
   throttles,

@@ -25,6 +25,8 @@ export interface Insights {
   readonly prunable: { readonly query: { readonly queue?: string }; readonly result: readonly Prunable[] };
   /** Jobs of a queue and a state that ended at `from` or later, oldest end first. */
   readonly ended: { readonly query: EndedQuery; readonly result: readonly EndedJob[] };
+  /** Running jobs of a queue whose lease has ended, the earliest end first. */
+  readonly stalled: { readonly query: StalledQuery; readonly result: readonly StalledJob[] };
   /** The size of the ended jobs of each queue. */
   readonly storage: { readonly query: { readonly queue?: string }; readonly result: readonly QueueStorage[] };
   /** The tags of most jobs, in any state. */
@@ -54,6 +56,17 @@ export interface EndedQuery {
 export interface EndedJob {
   readonly id: string;
   readonly endedAt: number;
+}
+
+export interface StalledQuery {
+  readonly queue: string;
+  readonly limit: number;
+}
+
+export interface StalledJob {
+  readonly id: string;
+  /** When its lease ended. */
+  readonly until: number;
 }
 
 /** A tag and the number of its jobs. */

@@ -75,18 +75,21 @@ export async function runningJob(call: Call, jid: string, { command, notRunning 
 type Unleased<Each> = Each extends Settlement ? Omit<Each, 'id' | 'token'> : never;
 export type End = Unleased<Settlement>;
 
-/** Settles the job. Another caller may have been faster: then the worker no longer holds it. */
+/** Settles the job, and returns it as it is afterwards. */
 export async function settleAs(call: Call, job: RunningJob, end: End, words: Words): Promise<Job> {
+  await settle(call, job, end, words);
+  const [after] = await call.longhaul.store.jobs.find([job.id]);
+  return after ?? raise(`${words.command}(): ${subject(call, job.id)} does not exist`);
+}
+
+/** Settles the job. Another caller may have been faster: then the worker no longer holds it. */
+async function settle(call: Call, job: RunningJob, end: End, words: Words): Promise<void> {
   const { jobs } = call.longhaul.store;
   const [answer] = await jobs.settle([{ ...end, id: job.id, token: job.lease.token } as Settlement]);
+  if (answer?.ok !== false) return;
+  if (answer.refusal.code !== 'lease-lost') raise(`${words.command}(): ${answer.refusal.message}`);
   const [after] = await jobs.find([job.id]);
-  if (answer?.ok === false)
-    return raise(
-      answer.refusal.code === 'lease-lost'
-        ? `${words.command}(): ${subject(call, job.id)} ${words.another}: ${after?.lease?.worker ?? ''}`
-        : `${words.command}(): ${answer.refusal.message}`,
-    );
-  return after ?? raise(`${words.command}(): ${subject(call, job.id)} does not exist`);
+  raise(`${words.command}(): ${subject(call, job.id)} ${words.another}: ${after?.lease?.worker ?? ''}`);
 }
 
 export const attemptCommands: Readonly<Record<string, Command>> = {
@@ -174,9 +177,9 @@ export async function completeJob(call: Call, job: RunningJob, given: Completion
   const { data, next, delayMs } = given;
   const end = { kind: 'complete' as const, ...(data !== undefined && { data }) };
   if (next === undefined) {
-    const done = await settleAs(call, job, end, COMPLETE);
+    await Promise.all([settle(call, job, end, COMPLETE), readConfig(call)]);
     await afterCompletion(call);
-    return stateOf(done, call.nowMs);
+    return 'complete';
   }
   await useQueue(call, next);
   await leaveQueue(call, job, { next });

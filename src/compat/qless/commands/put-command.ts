@@ -71,20 +71,26 @@ function readPut([worker, queue, jid, klass, data, delay, ...rest]: Arguments, c
 
 export async function putJob(call: Call, put: Put): Promise<string> {
   checkPut(put);
-  await useQueue(call, put.queue);
   const dependsOn = await openParents(call, put.dependsOn ?? []);
+  const job = newJobOf(call, put, dependsOn);
+  // In one round trip, because most jobs are new: the store changes nothing if the job exists. A queue that is set up
+  // only afterwards is early enough for the pop, which sets it up too.
+  const [isNew] = await Promise.all([isAdded(call, job), useQueue(call, put.queue)]);
+  if (isNew) return put.id;
   const [known] = await call.longhaul.store.jobs.find([put.id]);
-  if (known === undefined || known === null) await addJob(call, newJobOf(call, put, dependsOn));
+  if (known === undefined || known === null) await isAdded(call, job);
   else if (known.state === 'cancelled') {
     must('Put', await call.longhaul.store.jobs.delete([put.id]));
-    await addJob(call, newJobOf(call, put, dependsOn));
+    await isAdded(call, job);
   } else await putAgain(call, known, { ...put, dependsOn });
   return put.id;
 }
 
-export async function addJob(call: Call, job: NewJob): Promise<void> {
+/** Adds the job. Returns false if a job with its id exists. */
+async function isAdded(call: Call, job: NewJob): Promise<boolean> {
   const [answer] = await call.longhaul.store.jobs.add([job]);
-  if (answer?.ok === false) refused('Put', answer);
+  if (answer?.ok === false) return refused('Put', answer);
+  return answer?.outcome === 'added';
 }
 
 function checkPut({ id, name, priority: given, tags, retries, throttles }: Put): void {

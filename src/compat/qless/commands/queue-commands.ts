@@ -34,7 +34,8 @@ export const queueCommands: Readonly<Record<string, Command>> = {
     return names.length;
   },
   unfail: async (call, [queue, group, count]) => {
-    const to = await useQueue(call, queueArgument(queue, 'Unfail'));
+    const to = queueArgument(queue, 'Unfail');
+    await useQueue(call, to);
     const most = wholeArgument(count ?? 25, 'Unfail', 'count');
     if (most === 0) wrong('Unfail(): Arg "count" must be greater than zero');
     const failed = await jobsOf(call, { state: 'failed', group: textArgument(group, 'Unfail', 'group') }, EVERY);
@@ -53,18 +54,26 @@ export interface Pop {
   readonly leaseMs?: number;
 }
 
+/** Reads everything in one round trip, because a pop is the most frequent call of a worker. */
 export async function popJobs(call: Call, pop: Pop): Promise<readonly Job[]> {
-  const queue = await useQueue(call, queueArgument(pop.queue, 'Pop'));
+  const queue = queueArgument(pop.queue, 'Pop');
   const worker = textArgument(pop.worker, 'Pop', 'worker');
   const limit = wholeArgument(pop.count, 'Pop', 'count');
-  if ((await call.longhaul.queue(queue).settings()).state !== 'up') return [];
-  await seeWorker(call, worker, queue);
+  const [settings, config, expired, recurring] = await Promise.all([
+    useQueue(call, queue),
+    readConfig(call),
+    expiredLocks(call, queue),
+    recurringIn(call, queue),
+  ]);
+  if (settings.state !== 'up') return [];
+  const seen = seeWorker(call, worker, queue);
   if (call.dialect === 'reqless') await endExpiredThrottles(call);
-  const back = await takeBackExpired(call, queue, { most: limit, hasGrace: pop.leaseMs === undefined });
-  await fireRecurring(call, queue, limit - back);
-  const leaseMs = pop.leaseMs ?? Math.max(0, heartbeatMs(await readConfig(call), queue));
+  const back = await takeBackExpired(call, expired, { most: limit, hasGrace: pop.leaseMs === undefined });
+  await fireRecurring(call, recurring, limit - back);
+  const leaseMs = pop.leaseMs ?? Math.max(0, heartbeatMs(config, queue));
   const request = { worker, queues: [queue], limit, requestId: randomUUID(), leaseMs };
-  return (await call.longhaul.store.jobs.claim(request)).jobs;
+  const [{ jobs }] = await Promise.all([call.longhaul.store.jobs.claim(request), seen]);
+  return jobs;
 }
 
 /** Returns the jobs that a pop would return, of a paused queue too. Creates recurring jobs that are due, as qless does. */
@@ -76,7 +85,7 @@ export async function peekJobs(
   const offset = wholeArgument(peek.offset, 'Peek', 'offset');
   const end = offset + wholeArgument(peek.count, 'Peek', 'count');
   const expired = (await expiredLocks(call, queue)).slice(0, end);
-  if (await isKnown(call, queue)) await fireRecurring(call, queue, end - expired.length);
+  if (await isKnown(call, queue)) await fireRecurring(call, await recurringIn(call, queue), end - expired.length);
   const jobs = await readyJobs(call, queue, end);
   const ready = call.dialect === 'reqless' ? await unthrottled(call, jobs) : jobs;
   return [...expired, ...ready].slice(offset, end);
@@ -141,6 +150,9 @@ async function mayThrottle({ longhaul }: Call, { maxRunning, keys, rate }: Queue
 
 async function setStates(call: Call, queues: Arguments, state: 'up' | 'paused'): Promise<null> {
   const names = queues.map((queue) => queueArgument(queue, state === 'up' ? 'Unpause' : 'Pause'));
-  for (const name of names) await call.longhaul.queue(await useQueue(call, name)).configure({ state });
+  for (const name of names) {
+    await useQueue(call, name);
+    await call.longhaul.queue(name).configure({ state });
+  }
   return null;
 }

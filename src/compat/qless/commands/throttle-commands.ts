@@ -62,7 +62,8 @@ function queueOf(id: string): string | null {
 }
 
 async function setQueueLimit(call: Call, queue: string, maximum: number | null): Promise<void> {
-  const option = maxConcurrency(await useQueue(call, queue));
+  await useQueue(call, queue);
+  const option = maxConcurrency(queue);
   await writeConfig(call, ({ [option]: _before, ...rest }) =>
     maximum === null ? rest : { ...rest, [option]: maximum },
   );

@@ -22,6 +22,11 @@ const READERS: { readonly [Kind in InsightKind]: Reader<Kind> } = {
   prunable: async (scripts, { queue }, now) => readPrunable(await scripts.run('prunable', optional(queue), now)),
   ended: async (scripts, { queue, state, from, limit }, now) =>
     readEnds(await scripts.run('ended', [queue, state, String(from), String(limit)], now)),
+  stalled: async (scripts, { queue, limit }, now) =>
+    readEnds(await scripts.run('ended', [queue, 'running', '0', String(limit)], now)).map(({ id, endedAt }) => ({
+      id,
+      until: endedAt,
+    })),
   storage: async (scripts, { queue }, now) => readStorage(await scripts.run('storage', optional(queue), now)),
   tags: async (scripts, { limit }, now) => readTags(await scripts.run('tags', [], now)).slice(0, limit),
   statistics: async (scripts, { queue, from, to, by = 'queue' }, now) => {

@@ -1,10 +1,11 @@
--- ended: jobs of a queue and a state by their end. ARGV: clock, queue, state, the first end, how many.
--- Returns for each: id, end.
+-- ended: jobs of a queue and a state by their end; of running jobs, those whose lease has ended, by its end.
+-- ARGV: clock, queue, state, the first end, how many. Returns for each: id, end.
 -- uses: clock, record
 clock.readClock()
 
 local _, queue, state, from, limit = unpack(args)
-local found = call('ZRANGEBYSCORE', P .. state .. ':' .. queue, from, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local last = state == 'running' and context.now or '+inf'
+local found = call('ZRANGEBYSCORE', P .. state .. ':' .. queue, from, last, 'WITHSCORES', 'LIMIT', 0, limit)
 local members, answer = {}, {}
 for i = 1, #found, 2 do members[#members + 1] = found[i] end
 local ids = record.idsOf(record.seqsOf(members))
