@@ -10,6 +10,7 @@ import type { FileReader } from './files/file-place.ts';
 import { createJobFile, createJobFiles, type JobFile, type JobFiles } from './files/job-files.ts';
 import type { Outcome } from './outcome.ts';
 import { HandlerSteps } from './steps/handler-steps.ts';
+import { readStepResult } from './steps/large-step.ts';
 import type { StepCalls } from './steps/step-calls.ts';
 import type { ChildJob, ChildResult, StepOptions } from './steps/step-options.ts';
 
@@ -197,7 +198,12 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   }
 
   #durable(): HandlerSteps {
-    this.#steps ??= new HandlerSteps(this.#port.steps, this.#stepsBefore !== null, () => this.#port.signal());
+    this.#steps ??= new HandlerSteps({
+      calls: this.#port.steps,
+      hasEarlier: this.#stepsBefore !== null,
+      signal: () => this.#port.signal(),
+      resultOf: (step) => readStepResult(this.#port.files, this.id, step),
+    });
     return this.#steps;
   }
 }

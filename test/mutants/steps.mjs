@@ -112,7 +112,7 @@ export const steps = [
   {
     name: 'steps: a kept step runs again in a later attempt',
     file: 'src/library/steps/handler-steps.ts',
-    find: "if (earlier?.status === 'done') return parse<Result>(earlier.result);",
+    find: "if (earlier?.status === 'done') return this.#resultOf<Result>(earlier);",
     replace: '',
     suites: ['test/library/memory.test.ts'],
   },

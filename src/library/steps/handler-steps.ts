@@ -12,12 +12,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Duration } from '../../core/input/duration.ts';
 import { toJsonText } from '../../core/input/json.ts';
 import { failureOf, isFinal } from '../../core/job/failure.ts';
+import type { Step } from '../../core/job/step.ts';
 import { suspensionText } from '../../core/job/step.ts';
 import { backoffMs } from '../../core/lifecycle/backoff.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { KeptSteps } from './kept-steps.ts';
-import type { StepCalls } from './step-calls.ts';
+import { isLargeStep } from './large-step.ts';
+import type { StepCalls, WrittenStep } from './step-calls.ts';
 import { StepTimeout, Suspended } from './step-errors.ts';
 import type { CheckedStep, ChildJob, ChildResult, StepOptions } from './step-options.ts';
 import { checkName, checkSleep, checkStep, checkWait } from './step-options.ts';
@@ -30,19 +32,25 @@ const MAX_SLEEP_MS = 5_000;
 /** The step in whose function a call is made. */
 const insideStep = new AsyncLocalStorage<{ readonly of: HandlerSteps; readonly name: string }>();
 
+export interface HandlerStepsOptions {
+  readonly calls: StepCalls;
+  /** Whether the job had steps when it was claimed. */
+  readonly hasEarlier: boolean;
+  signal(): AbortSignal;
+  /** Returns the result of a kept step, wherever it is. */
+  resultOf(step: Step): Promise<unknown>;
+}
+
 export class HandlerSteps {
-  readonly #calls: StepCalls;
-  readonly #signal: () => AbortSignal;
+  readonly #options: HandlerStepsOptions;
   readonly #kept: KeptSteps;
   #inFlight = 0;
   #suspension: SuspendOutcome | null = null;
   #onIdle: (() => void)[] = [];
 
-  /** `hasEarlier` says whether the job had steps when it was claimed. */
-  constructor(calls: StepCalls, hasEarlier: boolean, signal: () => AbortSignal) {
-    this.#calls = calls;
-    this.#signal = signal;
-    this.#kept = new KeptSteps(calls, hasEarlier, signal);
+  constructor(options: HandlerStepsOptions) {
+    this.#options = options;
+    this.#kept = new KeptSteps(options.calls, options.hasEarlier, () => options.signal());
   }
 
   /** Returns the outcome of a suspended attempt when no step is in flight; null if it is not suspended. */
@@ -62,7 +70,7 @@ export class HandlerSteps {
     const key = this.#kept.nextName('run', name);
     return this.#whileInFlight(async () => {
       const earlier = await this.#kept.earlier('run', key);
-      if (earlier?.status === 'done') return parse<Result>(earlier.result);
+      if (earlier?.status === 'done') return this.#resultOf<Result>(earlier);
       this.check();
       return this.#run(key, run, { ...plan, attempts: earlier?.attempts ?? 0 });
     });
@@ -76,7 +84,7 @@ export class HandlerSteps {
     this.check();
     const until = step.until ?? now;
     if (until - now > MAX_SLEEP_MS) return this.#suspend({ until, event: null, children: null });
-    if (until > now) await this.#whileInFlight(() => delay(until - now, undefined, { signal: this.#signal() }));
+    if (until > now) await this.#whileInFlight(() => delay(until - now, undefined, { signal: this.#options.signal() }));
   }
 
   async waitForEvent<Data>(name: string, options: { timeout?: Duration } = {}): Promise<Data> {
@@ -92,7 +100,7 @@ export class HandlerSteps {
     const isLate =
       step.status === 'waiting' && (await this.#kept.keep({ ...event, status: 'failed' })).step.status !== 'arrived';
     if (isLate || step.status === 'failed') throw new StepTimeout(event.name, `event ${name} did not arrive in time`);
-    return parse<Data>((await this.#kept.keep({ ...event, status: 'done' })).step.result);
+    return this.#resultOf<Data>((await this.#kept.keep({ ...event, status: 'done' })).step);
   }
 
   async children<Result>(
@@ -102,10 +110,10 @@ export class HandlerSteps {
     this.#checkWait('children');
     const step = { kind: 'children', name: this.#kept.nextName('children', checkName('children', name)) } as const;
     const earlier = await this.#kept.earlier('children', step.name);
-    if (earlier?.status === 'done') return parse<readonly ChildResult<Result>[]>(earlier.result);
+    if (earlier?.status === 'done') return this.#resultOf<readonly ChildResult<Result>[]>(earlier);
     await this.#kept.keep({ ...step, status: 'waiting' });
-    const ids = await this.#kept.call(() => this.#calls.addChildren(step.name, jobs));
-    const results = await this.#kept.call(() => this.#calls.childResults(ids));
+    const ids = await this.#kept.call(() => this.#options.calls.addChildren(step.name, jobs));
+    const results = await this.#kept.call(() => this.#options.calls.childResults(ids));
     this.check();
     // A job that was suspended for them resumes only when it waits for none of them any more.
     const isOver = results.every(
@@ -113,8 +121,7 @@ export class HandlerSteps {
         state === null || state === 'done' || (earlier !== undefined && state !== 'waiting' && state !== 'running'),
     );
     if (!isOver) return this.#suspend({ until: null, event: null, children: ids });
-    const { step: kept } = await this.#kept.keep({ ...step, status: 'done', result: toJsonText('children', results) });
-    return parse<readonly ChildResult<Result>[]>(kept.result);
+    return this.#keepResult<readonly ChildResult<Result>[]>(step, results);
   }
 
   /** Calls the function of a step, again after a failure while it has retries, and keeps what it returns. */
@@ -134,16 +141,27 @@ export class HandlerSteps {
         }) as const;
       try {
         const value = await insideStep.run({ of: this, name }, () => withTimeout(name, run, plan.timeoutMs));
-        const result = toJsonText(`result of step ${name}`, value, { dates: 'text' });
-        return parse<Result>((await this.#kept.keep({ ...end(), status: 'done', result })).step.result);
+        return await this.#keepResult<Result>(end(), value);
       } catch (error) {
-        if (!isOwn(error) || this.#signal().aborted) throw error;
+        if (!isOwn(error) || this.#options.signal().aborted) throw error;
         await this.#kept.keep({ ...end(), status: 'failed', failure: failureOf(error).message });
         if (tries > plan.retries || isFinal(error)) throw error;
       }
-      await delay(backoffMs(plan.backoff, tries, 0), undefined, { signal: this.#signal() });
+      await delay(backoffMs(plan.backoff, tries, 0), undefined, { signal: this.#options.signal() });
       this.check();
     }
+  }
+
+  /** Keeps a result for good. Returns it as JSON has it. */
+  async #keepResult<Result>(step: Omit<WrittenStep, 'status' | 'result'>, value: unknown): Promise<Result> {
+    const result = toJsonText(`result of step ${step.name}`, value, { dates: 'text', isLimited: false });
+    const write = { ...step, status: 'done', result } as const;
+    const { step: kept } = await this.#kept.keep(write);
+    return isLargeStep(write) ? (JSON.parse(result) as Result) : this.#resultOf<Result>(kept);
+  }
+
+  async #resultOf<Result>(step: Step): Promise<Result> {
+    return (await this.#options.resultOf(step)) as Result;
   }
 
   /** Waits until no step is in flight, then rejects. The first suspension counts. */
@@ -178,10 +196,6 @@ export class HandlerSteps {
 /** Errors of the store and of the suspension are not failures of the step. */
 function isOwn(error: unknown): boolean {
   return !(error instanceof Suspended) && !(error instanceof LonghaulError && error.code === 'refused');
-}
-
-function parse<Value>(text: string | null): Value {
-  return JSON.parse(text ?? 'null') as Value;
 }
 
 async function withTimeout<Result>(
