@@ -105,7 +105,7 @@ export const steps = [
   {
     name: 'steps: a suspension does not wait for a step in flight',
     file: 'src/library/steps/handler-steps.ts',
-    find: 'while (this.#inFlight > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));',
+    find: 'while (this.#inFlight.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));',
     replace: '',
     suites: ['test/library/memory.test.ts'],
   },
@@ -115,5 +115,33 @@ export const steps = [
     find: "if (earlier?.status === 'done') return this.#resultOf<Result>(earlier);",
     replace: '',
     suites: ['test/library/memory.test.ts'],
+  },
+  {
+    name: 'steps: children that failed while their parent was interrupted skip its rule',
+    file: 'src/library/steps/handler-steps.ts',
+    find: "(this.#options.hasWaitedForJobs && state !== 'waiting' && state !== 'running'),",
+    replace: "(earlier !== undefined && state !== 'waiting' && state !== 'running'),",
+    suites: ['test/library/step-rules.test.ts'],
+  },
+  {
+    name: 'steps: a step that fails after the suspension ends the process',
+    file: 'src/library/steps/handler-steps.ts',
+    find: 'for (const call of this.#inFlight.values()) ignore(call);',
+    replace: '',
+    suites: ['test/library/step-rules.test.ts'],
+  },
+  {
+    name: 'steps: a step that cannot be kept runs',
+    file: 'src/library/steps/handler-steps.ts',
+    find: 'if (earlier === undefined) this.#checkRoom(key);',
+    replace: '',
+    suites: ['test/library/step-rules.test.ts'],
+  },
+  {
+    name: 'steps: a sleep of any length stays in the worker',
+    file: 'src/library/steps/handler-steps.ts',
+    find: 'const MAX_SLEEP_MS = 5_000;',
+    replace: 'const MAX_SLEEP_MS = 5_001;',
+    suites: ['test/library/step-rules.test.ts'],
   },
 ];

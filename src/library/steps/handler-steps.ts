@@ -12,14 +12,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Duration } from '../../core/input/duration.ts';
 import { toJsonText } from '../../core/input/json.ts';
 import { failureOf, isFinal } from '../../core/job/failure.ts';
-import type { Step } from '../../core/job/step.ts';
-import { suspensionText } from '../../core/job/step.ts';
+import type { Step, StepSums } from '../../core/job/step.ts';
+import { MAX_STEPS, suspensionText } from '../../core/job/step.ts';
 import { backoffMs } from '../../core/lifecycle/backoff.ts';
+import { refuseStep } from '../../core/lifecycle/steps.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { KeptSteps } from './kept-steps.ts';
 import { isLargeStep } from './large-step.ts';
-import type { StepCalls, WrittenStep } from './step-calls.ts';
+import type { Kept, StepCalls, WrittenStep } from './step-calls.ts';
 import { StepTimeout, Suspended } from './step-errors.ts';
 import type { CheckedStep, ChildJob, ChildResult, StepOptions } from './step-options.ts';
 import { checkName, checkSleep, checkStep, checkWait } from './step-options.ts';
@@ -33,9 +34,13 @@ const MAX_SLEEP_MS = 5_000;
 const insideStep = new AsyncLocalStorage<{ readonly of: HandlerSteps; readonly name: string }>();
 
 export interface HandlerStepsOptions {
+  /** The id of the job. */
+  readonly id: string;
   readonly calls: StepCalls;
-  /** Whether the job had steps when it was claimed. */
-  readonly hasEarlier: boolean;
+  /** The steps that the job had when it was claimed. */
+  readonly before: StepSums | null;
+  /** Whether the attempt was suspended for other jobs and now resumes. */
+  readonly hasWaitedForJobs: boolean;
   signal(): AbortSignal;
   /** Returns the result of a kept step, wherever it is. */
   resultOf(step: Step): Promise<unknown>;
@@ -44,13 +49,13 @@ export interface HandlerStepsOptions {
 export class HandlerSteps {
   readonly #options: HandlerStepsOptions;
   readonly #kept: KeptSteps;
-  #inFlight = 0;
+  readonly #inFlight = new Map<symbol, Promise<unknown>>();
   #suspension: SuspendOutcome | null = null;
   #onIdle: (() => void)[] = [];
 
   constructor(options: HandlerStepsOptions) {
     this.#options = options;
-    this.#kept = new KeptSteps(options.calls, options.hasEarlier, () => options.signal());
+    this.#kept = new KeptSteps(options.calls, options.before, () => options.signal());
   }
 
   /** Returns the outcome of a suspended attempt when no step is in flight; null if it is not suspended. */
@@ -64,23 +69,24 @@ export class HandlerSteps {
     if (this.#suspension !== null) throw new Suspended(suspensionText(this.#suspension));
   }
 
-  async step<Result>(name: string, run: () => Promise<Result> | Result, options: StepOptions = {}): Promise<Result> {
-    this.check();
-    const plan = checkStep(name, options);
-    const key = this.#kept.nextName('run', name);
+  step<Result>(name: string, run: () => Promise<Result> | Result, options: StepOptions = {}): Promise<Result> {
     return this.#whileInFlight(async () => {
+      this.#checkOutside('step');
+      const plan = checkStep(name, options);
+      const key = this.#kept.nextName('run', name);
       const earlier = await this.#kept.earlier('run', key);
       if (earlier?.status === 'done') return this.#resultOf<Result>(earlier);
       this.check();
+      if (earlier === undefined) this.#checkRoom(key);
       return this.#run(key, run, { ...plan, attempts: earlier?.attempts ?? 0 });
     });
   }
 
   async sleep(time: Duration, { name = 'sleep' }: { name?: string } = {}): Promise<void> {
     const ms = checkSleep(time);
-    this.#checkWait('sleep');
+    this.#checkOutside('sleep');
     const key = this.#kept.nextName('sleep', checkName('sleep', name));
-    const { step, now } = await this.#kept.keep({ kind: 'sleep', name: key, status: 'waiting', delayMs: ms });
+    const { step, now } = await this.#begin({ kind: 'sleep', name: key, status: 'waiting', delayMs: ms });
     this.check();
     const until = step.until ?? now;
     if (until - now > MAX_SLEEP_MS) return this.#suspend({ until, event: null, children: null });
@@ -89,10 +95,10 @@ export class HandlerSteps {
 
   async waitForEvent<Data>(name: string, options: { timeout?: Duration } = {}): Promise<Data> {
     const timeoutMs = checkWait(name, options);
-    this.#checkWait('waitForEvent');
+    this.#checkOutside('waitForEvent');
     const event = { kind: 'event', name: this.#kept.nextName('event', name) } as const;
     const wait = { ...event, status: 'waiting', ...(timeoutMs !== null && { delayMs: timeoutMs }) } as const;
-    const { step, now } = await this.#kept.keep(wait);
+    const { step, now } = await this.#begin(wait);
     this.check();
     if (step.status === 'waiting' && (step.until === null || step.until > now))
       return this.#suspend({ until: step.until, event: event.name, children: null });
@@ -107,18 +113,20 @@ export class HandlerSteps {
     jobs: readonly ChildJob[],
     { name = 'children' }: { name?: string } = {},
   ): Promise<readonly ChildResult<Result>[]> {
-    this.#checkWait('children');
+    this.#checkOutside('children');
     const step = { kind: 'children', name: this.#kept.nextName('children', checkName('children', name)) } as const;
     const earlier = await this.#kept.earlier('children', step.name);
     if (earlier?.status === 'done') return this.#resultOf<readonly ChildResult<Result>[]>(earlier);
-    await this.#kept.keep({ ...step, status: 'waiting' });
+    await this.#begin({ ...step, status: 'waiting' });
     const ids = await this.#kept.call(() => this.#options.calls.addChildren(step.name, jobs));
     const results = await this.#kept.call(() => this.#options.calls.childResults(ids));
     this.check();
-    // A job that was suspended for them resumes only when it waits for none of them any more.
+    // The suspension applies the job's rule for failed jobs; a job that resumes from it no longer waits for those.
     const isOver = results.every(
       ({ state }) =>
-        state === null || state === 'done' || (earlier !== undefined && state !== 'waiting' && state !== 'running'),
+        state === null ||
+        state === 'done' ||
+        (this.#options.hasWaitedForJobs && state !== 'waiting' && state !== 'running'),
     );
     if (!isOver) return this.#suspend({ until: null, event: null, children: ids });
     return this.#keepResult<readonly ChildResult<Result>[]>(step, results);
@@ -147,6 +155,7 @@ export class HandlerSteps {
         await this.#kept.keep({ ...end(), status: 'failed', failure: failureOf(error).message });
         if (tries > plan.retries || isFinal(error)) throw error;
       }
+      this.check();
       await delay(backoffMs(plan.backoff, tries, 0), undefined, { signal: this.#options.signal() });
       this.check();
     }
@@ -167,30 +176,56 @@ export class HandlerSteps {
   /** Waits until no step is in flight, then rejects. The first suspension counts. */
   async #suspend(wait: Omit<SuspendOutcome, 'kind'>): Promise<never> {
     this.#suspension ??= { kind: 'suspend', ...wait };
+    for (const call of this.#inFlight.values()) ignore(call);
     await this.#idle();
     throw new Suspended(suspensionText(wait));
   }
 
-  /** A wait inside a step would wait for itself. */
-  #checkWait(call: string): void {
+  /** A wait inside a step would wait for itself, and a step inside a step would run again with it. */
+  #checkOutside(call: string): void {
     this.check();
     const step = insideStep.getStore();
     if (step?.of === this) throw new Error(`job.${call}() was called inside step ${step.name}: call it between steps`);
   }
 
-  async #whileInFlight<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#inFlight += 1;
+  /** Refuses a step before it runs: it could not be kept, and would run in every attempt. */
+  #checkRoom(name: string): void {
+    if (this.#kept.count < MAX_STEPS) return;
+    const { refusal } = refuseStep(this.#options.id, 'count', name);
+    throw new LonghaulError('refused', refusal.message, { refusal });
+  }
+
+  /** Keeps the begin of a wait, before another wait suspends the attempt: its time counts from now. */
+  #begin(wait: WrittenStep): Promise<Kept> {
+    return this.#whileInFlight(() => this.#kept.keep(wait));
+  }
+
+  /** Does work that a suspension waits for. What it rejects with after the suspension is ignored. `work` never throws. */
+  #whileInFlight<Result>(work: () => Promise<Result>): Promise<Result> {
+    const key = Symbol();
+    const result = this.#untilOver(key, work);
+    this.#inFlight.set(key, result);
+    if (this.#suspension !== null) ignore(result);
+    return result;
+  }
+
+  async #untilOver<Result>(key: symbol, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } finally {
-      this.#inFlight -= 1;
-      if (this.#inFlight === 0) for (const wake of this.#onIdle.splice(0)) wake();
+      this.#inFlight.delete(key);
+      if (this.#inFlight.size === 0) for (const wake of this.#onIdle.splice(0)) wake();
     }
   }
 
   async #idle(): Promise<void> {
-    while (this.#inFlight > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    while (this.#inFlight.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
+}
+
+/** Raises no unhandled rejection: what a suspended handler does is ignored. */
+function ignore(call: Promise<unknown>): void {
+  call.catch(() => undefined);
 }
 
 /** Errors of the store and of the suspension are not failures of the step. */
