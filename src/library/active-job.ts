@@ -10,6 +10,7 @@ import type { FileReader } from './files/file-place.ts';
 import { createJobFile, createJobFiles, type JobFile, type JobFiles } from './files/job-files.ts';
 import type { Outcome } from './outcome.ts';
 import { HandlerSteps } from './steps/handler-steps.ts';
+import { readStepResult } from './steps/large-step.ts';
 import type { StepCalls } from './steps/step-calls.ts';
 import type { ChildJob, ChildResult, StepOptions } from './steps/step-options.ts';
 
@@ -96,7 +97,7 @@ export interface HandlerPort {
 /** The fields of a job that its handler receives. */
 export type HandledJob = Pick<
   RunningJob,
-  'id' | 'queue' | 'name' | 'tags' | 'priority' | 'attempt' | 'failures' | 'checkpoint' | 'steps'
+  'id' | 'queue' | 'name' | 'tags' | 'priority' | 'attempt' | 'failures' | 'checkpoint' | 'steps' | 'suspension'
 > & { readonly lease: Pick<RunningJob['lease'], 'token'> };
 
 export function activeJob<Data>(job: HandledJob, data: Data, port: HandlerPort): ActiveJob<Data> {
@@ -121,7 +122,7 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   readonly token: number;
   readonly lastCheckpoint: unknown;
   readonly #port: HandlerPort;
-  readonly #stepsBefore: HandledJob['steps'];
+  readonly #before: Pick<HandledJob, 'steps' | 'suspension'>;
   /** Created on first use: most handlers have no steps. */
   #steps: HandlerSteps | null = null;
 
@@ -141,7 +142,7 @@ class HandlerJob<Data> implements ActiveJob<Data> {
     this.token = job.lease.token;
     this.lastCheckpoint = job.checkpoint === null ? undefined : JSON.parse(job.checkpoint);
     this.#port = port;
-    this.#stepsBefore = job.steps;
+    this.#before = job;
   }
 
   get signal(): AbortSignal {
@@ -149,7 +150,14 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   }
 
   get files(): JobFiles {
-    return createJobFiles(this.#port.files, this.id);
+    const { files } = this.#port;
+    const check = async (): Promise<void> => this.#steps?.check();
+    const checked: FileReader = {
+      list: (id) => check().then(() => files.list(id)),
+      open: (id, file, range) => check().then(() => files.open(id, file, range)),
+      localPath: (id, file) => check().then(() => files.localPath(id, file)),
+    };
+    return createJobFiles(checked, this.id);
   }
 
   get attach(): ActiveJob['attach'] {
@@ -193,13 +201,28 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   }
 
   get checkpoint(): ActiveJob['checkpoint'] {
-    return (value) => this.#port.checkpoint(toJsonText('checkpoint', value, { dates: 'text' }));
+    return (value) => {
+      this.#steps?.check();
+      this.#port.checkpoint(toJsonText('checkpoint', value, { dates: 'text' }));
+    };
   }
 
   #durable(): HandlerSteps {
-    this.#steps ??= new HandlerSteps(this.#port.steps, this.#stepsBefore !== null, () => this.#port.signal());
+    this.#steps ??= new HandlerSteps({
+      id: this.id,
+      calls: this.#port.steps,
+      before: this.#before.steps,
+      hasWaitedForJobs: isForJobs(this.#before.suspension),
+      signal: () => this.#port.signal(),
+      resultOf: (step) => readStepResult(this.#port.files, this.id, step),
+    });
     return this.#steps;
   }
+}
+
+/** Returns whether an attempt was suspended for other jobs, and not for a time or an event. */
+function isForJobs(suspension: HandledJob['suspension']): boolean {
+  return suspension !== null && suspension.until === null && suspension.event === null;
 }
 
 /** Returns the promise of a wait. Its rejection raises no unhandled rejection: a suspended handler may not await it. */

@@ -61,12 +61,13 @@ export function handlerPort(
   job: RunningJob,
   { context, log }: AttemptParts,
 ): HandlerPort {
+  const attach: HandlerPort['attach'] = (name, content) => attachOutput(files, { job, context, name, content });
   return {
     signal: () => context.signal,
     files,
-    attach: (name, content) => attachOutput(files, { job, context, name, content }),
+    attach,
     parents: () => parentsOf(store, job, (id) => files.list(id)),
-    steps: stepCalls(store, job),
+    steps: stepCalls(store, job, { reader: files, attach }),
     progress: (percent, text) => context.progress(percent, text),
     checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
     log: (line: string) => {

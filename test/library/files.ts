@@ -213,5 +213,44 @@ export function filesOver(name: string, { open, isLocal, isBrief = false }: Plac
       // A small result of the same form is a result.
       expect(await queue.run('small')).toEqual({ attachment: 'result.json' });
     });
+
+    test('A step result over 256 KB is a file of the job, and a later attempt reads it back.', async () => {
+      const queue = aQueue<unknown>();
+      await queue.configure({ retries: 1, backoff: 0 });
+      const large = { text: 'ü'.repeat(200_000) };
+      let runs = 0;
+      queue.work(async (job) => {
+        const first = await job.step('cut/all', () => ({ ...large, run: ++runs }));
+        const again = await job.step('cut', () => large);
+        if (job.attempt === 1) throw new Error('once');
+        return [first, again].map((each) => [each.text.length, 'run' in each ? each.run : null]);
+      });
+      const job = await queue.add('x');
+      const expected = [
+        [200_000, 1],
+        [200_000, null],
+      ];
+      expect(await job.finished()).toEqual(expected);
+      const names = (await longhaul.files(job.id).list()).map((file) => file.name);
+      expect(names.toSorted()).toEqual([expect.stringMatching(/^step-[0-9a-f]{32}\.json$/), 'step-cut.json']);
+      const sha256 = sha256Of(JSON.stringify(large));
+      expect((await longhaul.steps(job.id))[1]?.result).toBe(JSON.stringify({ attachment: 'step-cut.json', sha256 }));
+    });
+
+    test('Children with large results are returned, and a file in place of a step result is refused.', async () => {
+      const queue = aQueue<unknown>();
+      await queue.configure({ retries: 1, backoff: 0, onDependencyFailed: 'run' });
+      const parts = aQueue<string>();
+      parts.work(async () => 'x'.repeat(300_000));
+      queue.work(async (job) => {
+        const [child] = await job.children<string>([{ queue: parts.name, data: 'x' }]);
+        await job.step('cut', () => child?.result);
+        if (job.attempt === 2) return child?.result?.length;
+        await job.attach('step-cut.json', Buffer.from('other'));
+        throw new Error('once');
+      });
+      const message = 'the result of step cut was the file step-cut.json of job';
+      await expect(queue.run('x')).rejects.toThrow(message);
+    });
   });
 }

@@ -123,7 +123,7 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
       await longhaul.notify(id, 'go', { by: 'anna' });
     }
     const result = await job.finished();
-    expect(result).toMatchObject({ attempt: 1, answer: { by: 'anna' }, late: true, child: 'done' });
+    expect(result).toMatchObject({ attempt: 1, answer: { by: 'anna' }, late: true, large: 300_000, child: 'done' });
     const once = { token: expect.any(Number), at: '1970-01-01T00:00:00.000Z' };
     expect(result.once).toEqual(once);
     expect(result.token).toBeGreaterThan((result.once as { token: number }).token);

@@ -5,6 +5,8 @@ import { toJsonText } from '../../core/input/json.ts';
 import { ID_PATTERN } from '../../core/job/names.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
+import type { FileReader } from '../files/file-place.ts';
+import { readResult } from '../files/large-result.ts';
 import type { ChildJob, ChildResult } from './step-options.ts';
 
 /** Adds the jobs that do not exist yet. Returns the ids to wait for; that of another job where it holds the unique key. */
@@ -34,12 +36,16 @@ function childId(parent: string, step: string, n: number): string {
 
 export async function childResults<Result>(
   store: Store,
+  files: FileReader,
   ids: readonly string[],
 ): Promise<readonly ChildResult<Result>[]> {
   const jobs = await store.jobs.find(ids);
-  return ids.map((id, index) => {
-    const { state = null, result = null, failure = null } = jobs[index] ?? {};
-    const value = result === null ? null : (JSON.parse(result) as Result);
-    return { id, state, result: value, failure: failure === null ? null : failure.message };
-  });
+  return Promise.all(
+    ids.map(async (id, index) => {
+      const job = jobs[index];
+      if (job === null || job === undefined) return { id, state: null, result: null, failure: null };
+      const result = job.result === null ? null : ((await readResult(files, job)) as Result);
+      return { id, state: job.state, result, failure: job.failure === null ? null : job.failure.message };
+    }),
+  );
 }

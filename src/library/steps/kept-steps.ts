@@ -5,7 +5,7 @@
  * idempotent by kind and name. It ends with the attempt.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Step, StepKind } from '../../core/job/step.ts';
+import type { Step, StepKind, StepSums } from '../../core/job/step.ts';
 import { numberedName } from '../../core/job/step.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Kept, StepCalls, WrittenStep } from './step-calls.ts';
@@ -16,14 +16,21 @@ const MAX_RETRY_MS = 5_000;
 export class KeptSteps {
   readonly #calls: StepCalls;
   readonly #hasEarlier: boolean;
+  #count: number;
   readonly #signal: () => AbortSignal;
   readonly #names = new Map<string, number>();
   #known: Promise<ReadonlyMap<string, Step>> | null = null;
 
-  constructor(calls: StepCalls, hasEarlier: boolean, signal: () => AbortSignal) {
+  constructor(calls: StepCalls, before: StepSums | null, signal: () => AbortSignal) {
     this.#calls = calls;
-    this.#hasEarlier = hasEarlier;
+    this.#hasEarlier = before !== null;
+    this.#count = before?.count ?? 0;
     this.#signal = signal;
+  }
+
+  /** How many steps the job has, as far as this attempt knows. */
+  get count(): number {
+    return this.#count;
   }
 
   /** Returns the name of the next step with this name in the attempt. */
@@ -42,8 +49,10 @@ export class KeptSteps {
   }
 
   /** Writes a step. Returns it as it is kept. */
-  keep(write: WrittenStep): Promise<Kept> {
-    return this.call(() => this.#calls.keep(write));
+  async keep(write: WrittenStep): Promise<Kept> {
+    const kept = await this.call(() => this.#calls.keep(write));
+    this.#count = Math.max(this.#count, kept.step.number);
+    return kept;
   }
 
   /** Makes a call that may be repeated, until the store answers or the attempt is over. */

@@ -4,7 +4,11 @@ import type { Step } from '../../core/job/step.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { StepWrite } from '../../core/ports/job-store.ts';
 import type { Store } from '../../core/ports/store.ts';
+import type { Attachment } from '../../files/attachments/attachments.ts';
+import type { FileContent } from '../files/file-content.ts';
+import type { FileReader } from '../files/file-place.ts';
 import { addChildren, childResults } from './child-jobs.ts';
+import { withSmallStep } from './large-step.ts';
 import type { ChildJob, ChildResult } from './step-options.ts';
 
 /** A step to keep, without the job and its token. */
@@ -18,7 +22,7 @@ export interface Kept {
 
 /** The calls of one attempt. */
 export interface StepCalls {
-  /** Keeps a step under the token of the attempt. Returns it as it is kept. */
+  /** Keeps a step under the token of the attempt; a large result as a file. Returns it as it is kept. */
   keep(write: WrittenStep): Promise<Kept>;
   /** Returns the steps of the job. */
   read(): Promise<readonly Step[]>;
@@ -27,9 +31,16 @@ export interface StepCalls {
   childResults(ids: readonly string[]): Promise<readonly ChildResult[]>;
 }
 
-export function stepCalls(store: Store, { id, lease }: RunningJob): StepCalls {
+/** Where large results are. */
+export interface StepFiles {
+  readonly reader: FileReader;
+  attach(name: string, content: FileContent): Promise<Attachment>;
+}
+
+export function stepCalls(store: Store, { id, lease }: RunningJob, files: StepFiles): StepCalls {
   return {
-    async keep(write) {
+    async keep(given) {
+      const write = await withSmallStep(given, files.attach);
       const [answer] = await store.jobs.keepSteps([{ ...write, id, token: lease.token }]);
       if (answer === undefined) throw new Error('the store left a step unanswered');
       if (answer.ok) return answer;
@@ -37,6 +48,6 @@ export function stepCalls(store: Store, { id, lease }: RunningJob): StepCalls {
     },
     read: () => store.jobs.steps(id),
     addChildren: (step, jobs) => addChildren(store, id, step, jobs),
-    childResults: (ids) => childResults(store, ids),
+    childResults: (ids) => childResults(store, files.reader, ids),
   };
 }
