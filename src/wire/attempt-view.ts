@@ -6,6 +6,10 @@ export interface AttemptView {
   readonly attempt: number;
   readonly worker: string | null;
   readonly claimedAt: number | null;
+  /** When the attempt was last resumed after a suspension, else when it was claimed. */
+  readonly resumedAt: number | null;
+  /** The run time of its ended parts: without the times in which it was suspended. */
+  readonly ranMs: number;
   readonly isRunning: boolean;
   /** The history event that ended the attempt, its time and its note. */
   readonly outcome: HistoryEvent | null;

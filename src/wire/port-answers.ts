@@ -80,18 +80,19 @@ export const historyRows = listOf(
   MAX_ITEMS,
 );
 
-export const step = fields({
+/** The fields of a step; the result apart, which is JSON text in the port and a value in the API. */
+export const stepFields = {
   number: whole,
   kind: oneOf(...STEP_KINDS),
   name: word,
   status: oneOf(...STEP_STATUSES),
-  result: orNull(anyText),
   failure: orNull(anyText),
   attempts: whole,
   startedAt: integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
   endedAt: orNull(ms),
   until: orNull(ms),
-});
+};
+const step = fields({ ...stepFields, result: orNull(anyText) });
 
 export const counts = fields({
   queue: word,

@@ -11,7 +11,7 @@ import type { SettingName, SettingSource } from '../core/settings/global-setting
 import { SETTING_NAMES, SETTING_SOURCES } from '../core/settings/global-settings.ts';
 import { dependencyRule } from '../core/settings/policy-input.ts';
 import { QUEUE_STATES } from '../core/settings/settings.ts';
-import { counts, failureGroups, historyRows, jobFields, state, step, workerFields } from './port-answers.ts';
+import { counts, failureGroups, historyRows, jobFields, state, stepFields, workerFields } from './port-answers.ts';
 import { backoffRecord, ms, webhookRecords, whole, word } from './port-checks.ts';
 
 const MAX_ITEMS = 10_000;
@@ -36,7 +36,7 @@ export const jobGraphView = fields({
   isWhole: flag,
 });
 export const jobHistory = fields({ history: historyRows });
-export const jobSteps = fields({ steps: listOf(step, MAX_STEPS) });
+export const jobSteps = fields({ steps: listOf(fields({ ...stepFields, result: anything }), MAX_STEPS) });
 export const jobCounts = fields({ queues: listOf(counts, MAX_ITEMS) });
 export const groups = fields({ groups: failureGroups });
 export const workerList = fields({ workers: listOf(fields({ ...workerFields, info: anything }), MAX_ITEMS) });

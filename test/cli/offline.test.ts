@@ -64,6 +64,39 @@ describe('a job without a node', () => {
       expect(shown.stdout).toContain(text);
   });
 
+  it('is shown with its steps, and with what it waits for until when', async () => {
+    const longhaul = await connect(bench.home);
+    const queue = longhaul.queue<null>('staged');
+    queue.work(async (job) => {
+      await job.step('cut', () => ({ parts: 2 }));
+      await job.step('upload', () => Promise.reject(new Error('disk full'))).catch(() => undefined);
+      await job.sleep(1);
+      await job.waitForEvent('last word', { timeout: '7d' });
+    });
+    await queue.add(null, { id: 'staged-1' });
+    await expect.poll(async () => (await longhaul.find('staged-1'))?.label).toBe('suspended');
+    await longhaul.close();
+    const { stdout } = await bench.run('show', 'staged-1');
+    expect(stdout).toMatch(/reason +waiting for last word until \d{4}-/);
+    expect(stdout).toMatch(/waits until +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(in 6 d\)/);
+    expect(stdout).toMatch(/send it with +longhaul notify staged-1 'last word'\n/);
+    expect(stdout).toMatch(/cut +run +done +1 +20.* 0\.\d s +\{"parts":2\}/);
+    expect(stdout).toMatch(/upload +run +failed +1 .*disk full/);
+    expect(stdout).toMatch(/sleep +sleep +done /);
+    expect(stdout).toMatch(/last word +event +waiting /);
+    expect(await bench.json('show', 'staged-1')).toMatchObject({
+      suspension: { event: 'last word' },
+      steps: [
+        { name: 'cut', status: 'done', attempts: 1, result: { parts: 2 } },
+        { name: 'upload', status: 'failed', failure: 'disk full' },
+        { name: 'sleep', kind: 'sleep' },
+        { name: 'last word', kind: 'event', status: 'waiting', until: expect.any(Number) },
+      ],
+    });
+    await bench.run('cancel', 'staged-1');
+    expect((await bench.run('show', 'staged-1')).stdout).toMatch(/last word +event +cut short/);
+  });
+
   it('shows the resources that it needs, and the wait reason if no worker has them', async () => {
     await bench.run('add', 'models', '--create', '--id', 'film-gpu', '--needs', 'gpu=1', '--needs', 'cpu=2');
     const why = 'needs cpu=2, gpu=1, and no registered worker has that capacity';

@@ -131,6 +131,32 @@ export function webhookContract(open: Open): void {
     expect(await reported(bench)).toEqual(['a start', 'a progress 30', 'a progress 90', 'a start', 'a progress 30']);
   });
 
+  it('reports that a job begins to wait for an event, and no other wait', async () => {
+    const bench = await open();
+    const suspend = { kind: 'suspend', until: null, event: null, children: null } as const;
+    const wait = (id: string) => bench.running({ id, policy: { hooks: [toA(['start', 'waiting'])] } });
+    const job = await wait('event');
+    bench.pass(5);
+    await bench.settle(job, { ...suspend, event: 'approval' });
+    await bench.settle(await wait('timed'), { ...suspend, event: 'approval', until: bench.now + 9_000 });
+    await bench.settle(await wait('sleeping'), { ...suspend, until: bench.now + 9_000 });
+    await bench.settle(await wait('children'), { ...suspend, children: ['event', 'timed'] });
+    const early = await wait('early');
+    await bench.jobs.keepSteps([
+      { id: 'early', token: early.lease.token, kind: 'event', name: 'approval', status: 'waiting' },
+    ]);
+    await bench.jobs.notify([{ id: 'early', name: 'approval', data: '1' }]);
+    await bench.settle(early, { ...suspend, event: 'approval' });
+    await bench.jobs.notify([{ id: 'event', name: 'approval', data: '1' }]);
+    const ids = ['event', 'timed', 'sleeping', 'children', 'early'];
+    const all = await reported(bench);
+    expect(all.filter((each) => each.endsWith('waiting'))).toEqual(['event waiting', 'timed waiting']);
+    expect(all.filter((each) => each.endsWith('start'))).toEqual(ids.map((id) => `${id} start`));
+    const call = (await written(bench)).find(({ id }) => id.startsWith('hook~waiting'));
+    const order = { event: 'waiting', job: 'event', queue: 'q', attempt: 1, at: START + 5, url: URL_A };
+    expect(call).toMatchObject({ id: `hook~waiting~${START + 5}~event`, data: JSON.stringify(order) });
+  });
+
   it('delivers calls about one job in order: a later one waits until an earlier one is over', async () => {
     const bench = await open();
     const hooks = [toA(['start', 'done']), { url: URL_B, on: ['done' as const] }];

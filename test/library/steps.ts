@@ -65,6 +65,25 @@ export function stepsOver(name: string, open: () => Promise<Longhaul>): void {
       ]);
     });
 
+    test('The failure of a job names the step that failed, in its group and its message.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<null, null>('q');
+      queue.work(async (job) => {
+        await job.step('cut', () => 1);
+        await job.step('upload', () => Promise.reject(new TypeError('disk 7 is full')));
+        return null;
+      });
+      const job = await queue.add(null);
+      await expect(job.finished()).rejects.toThrow('step upload: disk 7 is full');
+      expect(await longhaul.find(job.id)).toMatchObject({
+        failure: { group: 'TypeError: step upload: disk * is full', message: 'step upload: disk 7 is full' },
+      });
+      expect(await longhaul.steps(job.id)).toMatchObject([
+        { name: 'cut' },
+        { name: 'upload', failure: 'disk 7 is full' },
+      ]);
+    });
+
     test('A job waits for an event without a slot, and resumes the same attempt with its data.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<null, unknown>('q');

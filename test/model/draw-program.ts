@@ -56,7 +56,7 @@ const unique = fc
   .map((key) => ({ ...key, periodMs: key.until === 'period' ? SHORT_MS : 0 }));
 
 const toA = { url: 'https://a/', on: ['done', 'failed', 'cancelled'] } as const;
-const toB = { url: 'https://b/', on: ['start', 'progress', 'cancelled'], every: 40, secret: 's' } as const;
+const toB = { url: 'https://b/', on: ['start', 'progress', 'waiting', 'cancelled'], every: 40, secret: 's' } as const;
 const policy = oneOf<JobPolicy>(
   { retries: 1 },
   { retries: 2, maxResends: 1 },
@@ -305,7 +305,7 @@ function webhookStep(): fc.Arbitrary<Step> {
     { weight: 2, arbitrary: fc.record({ call: oneOf('maintain'), limit: oneOf(100) }) },
   ) as fc.Arbitrary<Step>;
 }
-const toAll = { url: 'https://c/', on: ['start', 'progress', 'done', 'failed', 'cancelled'] } as const;
+const toAll = { url: 'https://c/', on: ['start', 'progress', 'waiting', 'done', 'failed', 'cancelled'] } as const;
 const ruled = upTo(1, { onDependencyFailed: rule, retries: oneOf(1, 2) });
 const losing = upTo(3, { onLost: oneOf('requeue', 'fail', 'fail'), maxCrashes: oneOf(1, 2), onDependencyFailed: rule });
 const webhookClaim = fc.record({

@@ -16,7 +16,8 @@ const hooksOf = (model: Model, { queue, policy }: Job) =>
 
 export function addWebhookJobs(model: Model, job: Job, { event }: HistoryRow, now: number): void {
   const isEnd = hasEnded(job) && event !== 'changed';
-  const name = event === 'claimed' ? 'start' : isEnd ? (job.state as WebhookEventName) : null;
+  const isWait = event === 'suspended' && typeof job.suspension?.event === 'string' && job.runAt > now;
+  const name = event === 'claimed' ? 'start' : isWait ? 'waiting' : isEnd ? (job.state as WebhookEventName) : null;
   if (name === null) return;
   for (const hook of hooksOf(model, job).filter(({ on }) => on.includes(name))) {
     const same = `hook~${name}~${now}~${job.id}`;

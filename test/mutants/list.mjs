@@ -27,6 +27,7 @@ import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
 import { statistics } from './statistics.mjs';
+import { stepViews } from './step-views.mjs';
 import { steps } from './steps.mjs';
 import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
@@ -53,6 +54,7 @@ export const mutants = [
   ...statistics,
   ...logs,
   ...steps,
+  ...stepViews,
   ...migration,
   ...compat,
   ...runner,

@@ -131,6 +131,27 @@ export const webhooks = [
     suites: redis,
   },
   {
+    name: 'webhooks: a sleeping job is reported as one that waits for an event',
+    file: 'src/core/webhooks/webhook.ts',
+    find: 'suspension !== null && suspension.event !== null && (',
+    replace: 'suspension !== null && (',
+    suites: memory,
+  },
+  {
+    name: 'webhooks: a job whose event had arrived is reported as one that waits for it',
+    file: 'src/core/webhooks/webhook.ts',
+    find: '(suspension.until === null || suspension.until > now)',
+    replace: 'suspension.until !== 0',
+    suites: memory,
+  },
+  {
+    name: 'redis: a wait for an event is not reported',
+    file: 'src/stores/redis/lua/lib/webhooks/outbox.lua',
+    find: "  if event == 'suspended' then name = waitsForEvent(job) and 'waiting' end\n",
+    replace: '',
+    suites: redis,
+  },
+  {
     name: 'a webhook is signed without its timestamp',
     file: 'src/node/webhooks/sign-webhook.ts',
     find: 'const content = `${id}.${timestamp}.${body}`;',

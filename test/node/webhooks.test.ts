@@ -2,6 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../src/library/index.ts';
 import { eventually } from '../processes/runner-workbench.ts';
 import { ServedNode } from '../relay/serve-bench.ts';
 import { testSize } from '../support/test-size.ts';
@@ -117,6 +118,39 @@ describe('webhooks', () => {
           .sort(),
       ).toEqual(['job.silent', 'job.slow']);
     for (const id of ['long', 'later']) await node.insist('POST', `/api/jobs/${id}/cancel`);
+  });
+
+  it('report that a job waits for an event, name the event while it waits, and report the end', async () => {
+    const receiver = await WebhookReceiver.open(NEW);
+    const node = await aNode();
+    await using longhaul = await connect(`http://127.0.0.1:${node.port}`);
+    const queue = longhaul.queue<null, unknown>('staged');
+    await using _work = queue.work((job) => job.waitForEvent('approval', { timeout: '7d' }));
+    const on = ['waiting', 'done'] as const;
+    const job = await queue.add(null, { hooks: [{ url: `${receiver.url}/ok/waits`, on }] });
+    await until(receiver, () => receiver.delivered('/ok/waits').length === 1);
+    const at = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(receiver.delivered('/ok/waits')).toMatchObject([
+      { type: 'job.waiting', data: { job: job.id, attempt: 1, waitsFor: { event: 'approval', until: at } } },
+    ]);
+    await longhaul.notify(job.id, 'approval', 'yes');
+    expect(await job.finished()).toBe('yes');
+    await until(receiver, () => receiver.delivered('/ok/waits').length === 2);
+    expect(receiver.delivered('/ok/waits')[1]).toMatchObject({ type: 'job.done', data: { job: job.id } });
+    // A call that is made after the event names it no more.
+    await node.insist('PATCH', '/api/queues/hooks', { state: 'paused' });
+    const late = await queue.add(null, { hooks: [{ url: `${receiver.url}/ok/late`, on: ['waiting'] }] });
+    await eventually(
+      async () => (await longhaul.find(late.id))?.label,
+      (label) => label === 'suspended',
+      LONG_MS,
+    );
+    await longhaul.notify(late.id, 'approval');
+    await late.finished();
+    await node.insist('PATCH', '/api/queues/hooks', { state: 'up' });
+    await until(receiver, () => receiver.delivered('/ok/late').length === 1);
+    expect(receiver.delivered('/ok/late')[0]?.data).not.toHaveProperty('waitsFor');
+    expect(receiver.calls.every(({ isGenuine }) => isGenuine)).toBe(true);
   });
 
   it('report a bad address where it is set if possible, otherwise in their own job', async () => {

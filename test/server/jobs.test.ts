@@ -158,7 +158,7 @@ describe('an operation', () => {
     const answer = await post(server, '/api/jobs/a/notify', { name: 'approval', data: { by: 'anna' } });
     expect(answer).toMatchObject({ status: 200, json: { outcome: 'kept', job: { id: 'a', steps: { count: 1 } } } });
     expect((await server.ask('GET', '/api/jobs/a/steps')).json).toMatchObject({
-      steps: [{ kind: 'event', name: 'approval', status: 'arrived', result: '{"by":"anna"}' }],
+      steps: [{ kind: 'event', name: 'approval', status: 'arrived', result: { by: 'anna' }, until: null }],
     });
     expect(await post(server, '/api/jobs/a/notify', { name: 'a#2' })).toMatchObject({ status: 400 });
     await post(server, '/api/jobs/a/cancel');

@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import axe from 'axe-core';
 import { describe, expect, it } from 'vitest';
 import { testSize } from '../support/test-size.ts';
+import type { Evaluator } from './axe-check.ts';
+import { seriousViolations } from './axe-check.ts';
 import { WebBench } from './web-bench.ts';
 
 const LONG = 150_000;
@@ -28,12 +29,6 @@ const VARIANTS: readonly Variant[] = [
 /** At the small size each page is tested in one variant. */
 const isTested = (page: number, variant: number): boolean =>
   testSize({ small: page % VARIANTS.length === variant, full: true });
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
 
 describe('every page', () => {
   const web = new WebBench({
@@ -79,7 +74,7 @@ describe('every page', () => {
       for (const [path, words] of Object.entries(pages).filter((_, place) => isTested(place, variant))) {
         await page.goto(new URL(path, web.url).href);
         await page.locator('main').getByText(words).first().waitFor();
-        const found = [...(await serious(page)), ...(await horizontalOverflow(page))];
+        const found = [...(await seriousViolations(page)), ...(await horizontalOverflow(page))];
         violations.push(...found.map((fault) => `${path} ${colorScheme} ${width}: ${fault}`));
       }
     }
@@ -87,26 +82,9 @@ describe('every page', () => {
   });
 });
 
-type Evaluator = { evaluate<T>(script: string): Promise<T> };
-
 async function horizontalOverflow(page: Evaluator): Promise<readonly string[]> {
   const excess = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
   return excess > 0 ? [`the page is ${excess} px too wide`] : [];
-}
-
-async function serious(page: Evaluator): Promise<readonly string[]> {
-  await page.evaluate(`${axe.source};0`);
-  // Reports violations only and skips frames, which is most of the work.
-  const options = JSON.stringify({ resultTypes: ['violations'], iframes: false, preload: false, elementRef: false });
-  const found = await page.evaluate<readonly Violation[]>(
-    `axe.run(document, ${options}).then(({ violations }) => violations)`,
-  );
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`).join('; ')}`,
-    );
 }
 
 describe('the built web UI', () => {

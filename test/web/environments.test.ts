@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { NodeBench } from '../node/nodes-bench.ts';
 import { eventually } from '../processes/scripts-workbench.ts';
 import { hasRedis, startRedis } from '../support/redis-server.ts';
-import { WebBench } from './web-bench.ts';
+import { logIn, WebBench } from './web-bench.ts';
 
 const LONG = 120_000;
 const PREFIX = '/tools/jobs';
@@ -189,13 +189,6 @@ async function twoNodes(): Promise<readonly [NodeBench, NodeBench]> {
   far.bench.queue('far', 'echo "told from afar"');
   await Promise.all([near.start(), far.start()]);
   return [near, far];
-}
-
-async function logIn(page: Page, token: string, home: string): Promise<void> {
-  await page.goto(new URL('login', home).href);
-  await page.getByLabel('Token').fill(token);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.waitForURL(home);
 }
 
 /** Simulates a hidden tab: a headless browser reports every tab as visible. */

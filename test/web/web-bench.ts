@@ -93,6 +93,14 @@ export class WebBench {
   }
 }
 
+/** Logs in with a token. `home` is the address of the web UI. */
+export async function logIn(page: Page, token: string, home: string): Promise<void> {
+  await page.goto(new URL('login', home).href);
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForURL(home);
+}
+
 function browserEndpoint(): string {
   const found = inject('browser');
   if (found === null) throw new Error('no Chromium found on this machine');

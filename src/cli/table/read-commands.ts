@@ -36,7 +36,7 @@ export const READ_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'show',
     usage: ['ID'],
-    summary: 'show one job: state, data, counters, files and history',
+    summary: 'show one job: state, data, counters, steps, files and history',
     options: { ...JSON_OUTPUT, ...TARGET },
     examples: [{ line: 'longhaul show film-7', description: 'show one job' }],
     completes: 'job',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, isFinal, MAX_DETAIL_LENGTH, MAX_GROUP_LENGTH, MAX_MESSAGE_LENGTH } from './failure.ts';
+import { failureOf, isFinal, MAX_DETAIL_LENGTH, MAX_GROUP_LENGTH, MAX_MESSAGE_LENGTH, markStep } from './failure.ts';
 
 const groupOf = (message: string) => failureOf(new RangeError(message)).group;
 
@@ -26,6 +26,22 @@ describe('a failure made of a thrown value', () => {
 
   it('uses the group that the error names', () => {
     expect(failureOf(Object.assign(new Error('507 of 1000'), { group: 'quota' })).group).toBe('quota');
+  });
+
+  it('names the innermost step that threw it, also as a cause, and groups a repeated step', () => {
+    const error = new Error('no disk 7');
+    markStep(error, 'encode 1080p#2');
+    markStep(error, 'whole');
+    expect(failureOf(error)).toMatchObject({
+      group: 'Error: step encode 1080p: no disk *',
+      message: 'step encode 1080p#2: no disk 7',
+    });
+    expect(failureOf(new TypeError('gave up', { cause: error })).message).toBe('step encode 1080p#2: gave up');
+    const own = Object.assign(new Error('507 of 1000'), { group: 'quota' });
+    markStep(own, 'bill');
+    expect(failureOf(own)).toMatchObject({ group: 'quota', message: 'step bill: 507 of 1000' });
+    for (const value of ['text', null, Object.freeze(new Error('x')), new Proxy({}, { has: () => true })])
+      expect(() => markStep(value, 'cut')).not.toThrow();
   });
 
   it('keeps every text within its limit and every character whole', () => {

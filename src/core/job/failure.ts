@@ -4,6 +4,7 @@
  * Any value can be thrown, so this module trusts none of its input: it never throws, and every text has a limit.
  */
 import type { Failure } from './job.ts';
+import { plainName } from './step.ts';
 
 export const MAX_GROUP_LENGTH = 120;
 export const MAX_MESSAGE_LENGTH = 4_096;
@@ -11,8 +12,8 @@ export const MAX_DETAIL_LENGTH = 16_384;
 const MAX_CAUSES = 4;
 
 /**
- * Returns the failure of a thrown value. The group is the error's own `group`, if set. Otherwise it is the class and
- * the message without ids and numbers.
+ * Returns the failure of a thrown value. The group is the error's own `group`, if set. Otherwise it is the class, the step
+ * and the message without ids and numbers.
  */
 export function failureOf(error: unknown): Failure {
   try {
@@ -21,6 +22,30 @@ export function failureOf(error: unknown): Failure {
     // A getter or a proxy of the thrown value threw in turn.
     return { group: 'Error', message: 'the thrown value could not be read', detail: null };
   }
+}
+
+/** Registered, because the module of an isolated handler may load its own copy of this file. */
+const FAILED_STEP: unique symbol = Symbol.for('longhaul.failed-step');
+
+/** Records in an error the step whose function threw it: its failure names the step. The innermost step counts. */
+export function markStep(error: unknown, step: string): void {
+  try {
+    if (typeof error !== 'object' || error === null || FAILED_STEP in error || !Object.isExtensible(error)) return;
+    Object.defineProperty(error, FAILED_STEP, { value: step });
+  } catch {
+    // A proxy may refuse it: the failure then names no step.
+  }
+}
+
+/** Returns the step of an error, or of one of its causes. */
+function stepOf(error: unknown): string | null {
+  let each = error;
+  for (let depth = 0; typeof each === 'object' && each !== null && depth <= MAX_CAUSES; depth += 1) {
+    const step = (each as { [FAILED_STEP]?: unknown })[FAILED_STEP];
+    if (typeof step === 'string') return step;
+    each = fieldOf(each, 'cause');
+  }
+  return null;
 }
 
 /** Returns the group of a failure that has only a message. */
@@ -38,13 +63,14 @@ export function isFinal(error: unknown): boolean {
 }
 
 function read(error: unknown): Failure {
-  const message = cut(messageOf(error), MAX_MESSAGE_LENGTH);
+  const [message, step] = [messageOf(error), stepOf(error)];
   const own = fieldOf(error, 'group');
-  const group = typeof own === 'string' && own !== '' ? own : `${nameOf(error)}: ${blanked(message)}`;
+  const where = step === null ? '' : `step ${plainName(step)}: `;
+  const group = typeof own === 'string' && own !== '' ? own : `${nameOf(error)}: ${where}${blanked(message)}`;
   const detail = detailOf(error);
   return {
     group: cut(group, MAX_GROUP_LENGTH),
-    message,
+    message: cut(step === null ? message : `step ${step}: ${message}`, MAX_MESSAGE_LENGTH),
     detail: detail === '' ? null : cut(detail, MAX_DETAIL_LENGTH),
   };
 }

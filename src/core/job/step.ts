@@ -69,6 +69,11 @@ export function numberedName(name: string, n: number): string {
   return n === 1 ? name : `${name}#${n}`;
 }
 
+/** Returns the name without the number of a repeated name: the one that the handler gave, and `notify` takes. */
+export function plainName(name: string): string {
+  return name.replace(/#\d+$/, '');
+}
+
 /** Returns the wait reason of a suspended job. */
 export function suspensionText({ event }: Pick<Suspension, 'event'>): string {
   return event === null ? 'sleeping' : `waiting for ${event}`;

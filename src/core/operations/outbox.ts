@@ -26,7 +26,7 @@ import { enterQueue } from './enqueue.ts';
 /** Adds the webhook jobs for a change of a job. The change is in its record already. */
 export function addWebhookJobs(table: Table, job: Job, row: HistoryRow): void {
   const hooks = webhooksOf(job, table.settings(job.queue));
-  const event = hooks.length === 0 ? null : webhookEventOf(row);
+  const event = hooks.length === 0 ? null : webhookEventOf(job, row);
   if (event === null) return;
   for (const webhook of hooks)
     if (webhook.on.includes(event.event))

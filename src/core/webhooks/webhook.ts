@@ -4,6 +4,7 @@
  * call.
  *
  *     claimed ──▶ start    a step of progress ──▶ progress    done, failed, cancelled ──▶ each by its name
+ *     suspended until an event ──▶ waiting
  *     silent, slow ──▶ detected by the node that runs or watches the job, and added like any job
  *
  * Pure. Invariant: the data of a webhook job consist of names and numbers, never of free text: Lua writes the same
@@ -11,6 +12,7 @@
  */
 import type { HistoryRow } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
+import type { Suspension } from '../job/step.ts';
 import type { NewJob } from '../ports/job-store.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 
@@ -18,7 +20,16 @@ export const WEBHOOKS_QUEUE = 'hooks';
 /** Reserved: no producer's id begins with it. Such a job was written by a store or a node. */
 export const WEBHOOK_ID_PREFIX = 'hook~';
 
-export const WEBHOOK_EVENTS = ['start', 'progress', 'silent', 'slow', 'done', 'failed', 'cancelled'] as const;
+export const WEBHOOK_EVENTS = [
+  'start',
+  'progress',
+  'silent',
+  'slow',
+  'waiting',
+  'done',
+  'failed',
+  'cancelled',
+] as const;
 export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
 export interface Webhook {
@@ -70,11 +81,22 @@ export function webhooksOf(
   return policy.hooks === undefined ? settings.hooks : [...policy.hooks, ...settings.hooks];
 }
 
-/** Returns the event of a history row. A change of an ended job is not a second end. */
-export function webhookEventOf({ event, state, at }: HistoryRow): WebhookEvent | null {
+/**
+ * Returns the event of a history row. A change of an ended job is not a second end. An event that arrived before the job
+ * was suspended is not waited for.
+ */
+export function webhookEventOf(
+  { suspension }: Pick<Job, 'suspension'>,
+  { event, state, at }: HistoryRow,
+): WebhookEvent | null {
   if (event === 'claimed') return { event: 'start', at };
+  if (event === 'suspended') return waitsForEvent(suspension, at) ? { event: 'waiting', at } : null;
   const isEnd = (state === 'done' || state === 'failed' || state === 'cancelled') && event !== 'changed';
   return isEnd ? { event: state, at } : null;
+}
+
+function waitsForEvent(suspension: Suspension | null, now: number): boolean {
+  return suspension !== null && suspension.event !== null && (suspension.until === null || suspension.until > now);
 }
 
 /** Returns the progress step that was reached, in percent, or null if it was reached before. */

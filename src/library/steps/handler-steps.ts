@@ -11,7 +11,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Duration } from '../../core/input/duration.ts';
 import { toJsonText } from '../../core/input/json.ts';
-import { failureOf, isFinal } from '../../core/job/failure.ts';
+import { failureOf, isFinal, markStep } from '../../core/job/failure.ts';
 import type { Step, StepSums } from '../../core/job/step.ts';
 import { MAX_STEPS, suspensionText } from '../../core/job/step.ts';
 import { backoffMs } from '../../core/lifecycle/backoff.ts';
@@ -153,6 +153,8 @@ export class HandlerSteps {
       } catch (error) {
         if (!isOwn(error) || this.#options.signal().aborted) throw error;
         await this.#kept.keep({ ...end(), status: 'failed', failure: failureOf(error).message });
+        // A timeout names its step itself.
+        if (!(error instanceof StepTimeout)) markStep(error, name);
         if (tries > plan.retries || isFinal(error)) throw error;
       }
       this.check();

@@ -78,10 +78,21 @@ function storedOf(attempt: number, history: readonly HistoryRow[]) {
   return {
     worker: start?.by ?? null,
     claimedAt: claim?.at ?? null,
+    resumedAt: start?.at ?? null,
+    ranMs: ranMsOf(attempt, history),
     outcome: ending?.event ?? null,
     endedAt: ending?.at ?? null,
     note: ending === undefined ? null : shownNote(ending),
   };
+}
+
+/** Adds up the parts of an attempt, each from its claim or resumption to the row that ended it. */
+function ranMsOf(attempt: number, history: readonly HistoryRow[]): number {
+  const starts = history.filter((row) => isStart(row.event) && row.attempt === attempt);
+  return starts.reduce((sum, { at, token }) => {
+    const end = token === null ? undefined : endRowOf(history, token);
+    return end === undefined ? sum : sum + Math.max(0, end.at - at);
+  }, 0);
 }
 
 async function shapeOf(folder: string): Promise<LogView | null> {

@@ -82,8 +82,10 @@ function failed({ createdAt, lease }: RunningJob, error: WebhookFailure): Attemp
 }
 
 async function bodyOf({ store, settings }: WebhookHost, order: WebhookRequest): Promise<string> {
-  const [about = null] = await store.jobs.find([order.job]);
-  return order.format === 'rq' ? rqMessageText(order, about, settings) : webhookBody(order, about, settings);
+  const [job = null] = await store.jobs.find([order.job]);
+  if (order.format === 'rq') return rqMessageText(order, job, settings);
+  const history = order.event === 'waiting' ? await store.jobs.history(order.job) : [];
+  return webhookBody(order, { job, history }, settings);
 }
 
 interface WebhookCall {

@@ -3,8 +3,9 @@
  * event. Never its data or result: these can be anything, of any size.
  */
 
+import type { HistoryRow } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
-import { isEnded } from '../../core/job/job.ts';
+import { isEnded, isSuspended } from '../../core/job/job.ts';
 import type { WebhookRequest } from '../../core/webhooks/webhook.ts';
 import { WEBHOOK_ID_PREFIX, WEBHOOKS_QUEUE } from '../../core/webhooks/webhook.ts';
 import type { NodeSettings } from '../node-settings.ts';
@@ -15,7 +16,12 @@ export function readWebhookRequest({ id, queue, data }: Pick<Job, 'id' | 'queue'
   return queue === WEBHOOKS_QUEUE && id.startsWith(WEBHOOK_ID_PREFIX) ? (JSON.parse(data) as WebhookRequest) : null;
 }
 
-export function webhookBody(order: WebhookRequest, job: Job | null, settings: NodeSettings): string {
+/** `history` is needed for the event `waiting` only. */
+export function webhookBody(
+  order: WebhookRequest,
+  { job, history }: { readonly job: Job | null; readonly history: readonly HistoryRow[] },
+  settings: NodeSettings,
+): string {
   const { event, job: id, queue, attempt, at, percent } = order;
   return JSON.stringify({
     type: `job.${event}`,
@@ -27,14 +33,20 @@ export function webhookBody(order: WebhookRequest, job: Job | null, settings: No
       ...(percent !== undefined && { percent }),
       url: addressOf({ queue, id }, settings),
       ...(job !== null && namesOf(job)),
-      ...(isUnchanged(order, job) && detailsOf(job)),
+      ...(isUnchanged(order, job, history) && detailsOf(job)),
     },
   });
 }
 
 /** Whether the job is still in the state that the event reports. */
-function isUnchanged({ event, at, attempt }: WebhookRequest, job: Job | null): job is Job {
+function isUnchanged(
+  { event, at, attempt }: WebhookRequest,
+  job: Job | null,
+  history: readonly HistoryRow[],
+): job is Job {
   if (job === null || job.attempt !== attempt) return false;
+  // A job may have resumed since, and wait for another event.
+  if (event === 'waiting') return isSuspended(job) && history.findLast((row) => row.event === 'suspended')?.at === at;
   return isEnded(job.state) ? job.state === event && job.endedAt === at : job.state === 'running';
 }
 
@@ -44,10 +56,12 @@ const namesOf = ({ name, tags, createdAt }: Job): object => ({
   createdAt: new Date(createdAt).toISOString(),
 });
 
-function detailsOf({ failure, forwardedTo, progress }: Job): object {
+function detailsOf({ failure, forwardedTo, progress, suspension }: Job): object {
+  const { event = null, until = null } = suspension ?? {};
   return {
     failure: failure === null ? null : { group: failure.group, message: failure.message },
     forwardedTo,
     progress: progress === null ? null : { percent: progress.percent, text: progress.text },
+    ...(event !== null && { waitsFor: { event, until: until === null ? null : new Date(until).toISOString() } }),
   };
 }

@@ -9,6 +9,7 @@ import type { JobInput } from '../../wire/job-input.ts';
 import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
 import { jsonValue } from '../../wire/json-value.ts';
 import { JOB_FILTER, jobIds } from '../../wire/port-checks.ts';
+import { stepView } from '../../wire/step-view.ts';
 import {
   added,
   jobCounts,
@@ -115,7 +116,8 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.find',
     method: 'GET',
     path: '/api/jobs/{id}',
-    about: 'Returns a job, with its label and the reason for it.',
+    about:
+      'Returns a job, with its label and the reason for it. `steps` has the number and bytes of its steps, and `suspension` what a suspended job waits for: a time, an event, or neither for other jobs.',
     role: 'read',
     params: id,
     answer: jobView,
@@ -179,13 +181,14 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.steps',
     method: 'GET',
     path: '/api/jobs/{id}/steps',
-    about: 'Returns the steps of a job, in the order in which they were first kept. A result is JSON text.',
+    about:
+      'Returns the steps of a job, in the order in which they were first kept: kind (`run`, `sleep`, `event`, `children`), status, times, attempts, result and failure. A step that is `waiting` until a time or for an event has the end of the wait in `until`; null is no end. A sleep stays `waiting`.',
     role: 'read',
     params: id,
     answer: jobSteps,
     handle: async ({ params, context }) => {
       await findJob(context, params.id);
-      return json({ steps: await context.store.jobs.steps(params.id) });
+      return json({ steps: (await context.store.jobs.steps(params.id)).map(stepView) });
     },
   }),
 ];

@@ -40,7 +40,9 @@ export function waitedFor({ job, attempt, number }: Run): number | null {
 }
 
 export function ranFor({ attempt }: Run): number | null {
-  return attempt?.end?.wallMs ?? since(attempt?.endedAt, attempt?.claimedAt);
+  if (attempt == null) return null;
+  const wasSuspended = attempt.resumedAt !== attempt.claimedAt;
+  return (wasSuspended ? null : attempt.end?.wallMs) ?? (attempt.endedAt === null ? null : attempt.ranMs);
 }
 
 const HEADS = ['', 'First', 'Second', 'Difference'];

@@ -111,8 +111,10 @@ function exitText({ end }: AttemptView): string {
   return end.signal ?? (end.exit === null ? 'lost' : String(end.exit));
 }
 
-function Duration({ attempt: { end, claimedAt, endedAt, isRunning } }: { attempt: AttemptView }) {
-  if (end != null) return <>{span(end.wallMs)}</>;
-  if (claimedAt === null) return <>–</>;
-  return isRunning ? <Elapsed at={claimedAt} /> : <>{endedAt === null ? '–' : span(endedAt - claimedAt)}</>;
+/** The run time, without the times in which the attempt was suspended. */
+function Duration({ attempt: { end, claimedAt, resumedAt, ranMs, endedAt, isRunning } }: { attempt: AttemptView }) {
+  const wasSuspended = resumedAt !== null && resumedAt !== claimedAt;
+  if (end != null && !wasSuspended) return <>{span(end.wallMs)}</>;
+  if (resumedAt === null) return <>–</>;
+  return isRunning ? <Elapsed at={resumedAt - ranMs} /> : <>{endedAt === null ? '–' : span(ranMs)}</>;
 }

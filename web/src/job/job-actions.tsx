@@ -1,5 +1,6 @@
 /** The actions of a job by state. Destructive actions ask for confirmation and describe their effect. */
 import { useState } from 'preact/hooks';
+import { plainName } from '../../../src/core/job/step.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { call } from '../data/call.ts';
 import { go, queuePath } from '../data/location.ts';
@@ -11,8 +12,10 @@ import { ErrorMessage } from '../ui/error-message.tsx';
 import { CancelDialog } from './cancel-dialog.tsx';
 import type { Editing } from './edit-job.tsx';
 import { EditJob } from './edit-job.tsx';
+import { SendEvent } from './send-event.tsx';
 
-type DialogKind = 'cancel' | 'delete' | Editing | null;
+/** `event`: the name of an event to send. */
+type DialogKind = 'cancel' | 'delete' | Editing | { readonly event: string } | null;
 
 export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }) {
   const { error, run } = useAction();
@@ -40,6 +43,9 @@ export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }
       {(dialog === 'change' || dialog === 'move' || dialog === 'duplicate') && (
         <EditJob job={job} kind={dialog} onClose={() => setDialog(null)} onDone={edited} />
       )}
+      {typeof dialog === 'object' && dialog !== null && (
+        <SendEvent job={job} event={dialog.event} onClose={() => setDialog(null)} onDone={edited} />
+      )}
       {dialog === 'delete' && (
         <ConfirmDialog
           title="Delete this job?"
@@ -52,6 +58,11 @@ export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }
       )}
     </div>
   );
+}
+
+/** Returns the name of the event that a job waits for, or null. */
+function awaitedEvent({ label, suspension }: JobView): string | null {
+  return label === 'suspended' && suspension?.event != null ? plainName(suspension.event) : null;
 }
 
 interface ButtonsProps {
@@ -81,8 +92,14 @@ function Operations({ job, post, setDialog }: ButtonsProps) {
   const { state, label } = job;
   const isOver = state === 'done' || state === 'failed' || state === 'cancelled';
   const isPaused = job.lease?.pauseAskedAt != null;
+  const event = awaitedEvent(job);
   return (
     <>
+      {event !== null && (
+        <Button kind="main" onClick={() => setDialog({ event })}>
+          Send “{event}” …
+        </Button>
+      )}
       {!isOver && (
         <Button kind="danger" onClick={() => setDialog('cancel')} disabled={label === 'cancelling'}>
           Cancel job …

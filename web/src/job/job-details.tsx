@@ -1,5 +1,6 @@
 /** Details of a job: times, counters, tags, data, result and checkpoint. */
 import type { ComponentChildren } from 'preact';
+import { NEVER } from '../../../src/core/job/step.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
@@ -13,8 +14,8 @@ export function JobDetails({ job }: { job: JobView }) {
           <Detail name="added">
             <RelativeTime at={job.createdAt} />
           </Detail>
-          {job.runAt > job.createdAt && (
-            <Detail name="not before">
+          {job.runAt > job.createdAt && job.runAt < NEVER && (
+            <Detail name={job.suspension === null ? 'not before' : 'waits until'}>
               <RelativeTime at={job.runAt} />
             </Detail>
           )}

@@ -1,8 +1,9 @@
-/** The timeline of a job, drawn to scale: waiting, attempts and interruptions. */
+/** The timeline of a job, drawn to scale: waiting, attempts and interruptions; sleeps and other waits of an attempt are thin. */
 
 import type { HistoryRow } from '../../../src/core/job/history.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { localIso, span } from '../../../src/wire/spans.ts';
+import type { StepView } from '../../../src/wire/step-view.ts';
 import { useNow } from '../ui/relative-time.tsx';
 import { shortDuration } from '../ui/short-duration.ts';
 import type { Segment } from './timeline-segments.ts';
@@ -22,11 +23,27 @@ const FILLS: Readonly<Record<string, string>> = {
   cancelled: 'fill-line',
 };
 
-export function Timeline({ job, history }: { job: JobView; history: readonly HistoryRow[] }) {
+/** What a suspended job waits for, as a thin bar. */
+const WAIT_HEIGHT = 8;
+const fillOf = ({ state, wait }: Segment): string => {
+  if (wait === null) return FILLS[state] ?? 'fill-line';
+  if (wait === 'sleeping') return 'fill-calm/60';
+  // Only a wait for an event may need someone who acts.
+  return /^waiting for \d+ jobs$/.test(wait) ? 'fill-later/60' : 'fill-warn/70';
+};
+
+interface TimelineProps {
+  readonly job: JobView;
+  readonly history: readonly HistoryRow[];
+  readonly steps: readonly StepView[];
+}
+
+export function Timeline({ job, history, steps }: TimelineProps) {
   const now = useNow();
   const isOver = job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';
   const until = isOver ? (history.at(-1)?.at ?? now) : Math.max(now, history.at(-1)?.at ?? now);
-  const segments = segmentsOf(history, until);
+  const wakeTimes = steps.flatMap((step) => (step.until === null ? [] : [step.until]));
+  const segments = segmentsOf(history, until, wakeTimes);
   const begin = segments[0]?.from;
   if (begin === undefined || until <= begin) return null;
   const scale = WIDTH / (until - begin);
@@ -42,13 +59,9 @@ export function Timeline({ job, history }: { job: JobView; history: readonly His
         role="img"
         aria-label={segments.map(textOf).join('; ')}
       >
-        {segments.map((each) => (
-          <Part
-            key={`${each.from}/${each.attempt}/${each.state}`}
-            segment={each}
-            x={(each.from - begin) * scale}
-            scale={scale}
-          />
+        {segments.map((each, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: segments are only appended
+          <Part key={place} segment={each} x={(each.from - begin) * scale} scale={scale} />
         ))}
       </svg>
       <p class="mt-1 flex justify-between text-xs text-soft">
@@ -67,10 +80,17 @@ function Legend({ segments }: { segments: readonly Segment[] }) {
   return (
     <ul class="mt-2 flex flex-wrap gap-x-5 gap-y-1 text-sm" aria-hidden="true">
       {segments.length > SPELLED && <li class="text-soft">…</li>}
-      {segments.slice(-SPELLED).map((each) => (
-        <li key={`${each.from}/${each.attempt}/${each.state}`} class="flex items-center gap-1.5">
+      {segments.slice(-SPELLED).map((each, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: segments are only appended
+        <li key={place} class="flex items-center gap-1.5">
           <svg width="8" height="8" viewBox="0 0 8 8">
-            <rect width="8" height="8" rx="2" class={FILLS[each.state] ?? 'fill-line'} />
+            <rect
+              y={each.wait === null ? 0 : 2}
+              width="8"
+              height={each.wait === null ? 8 : 4}
+              rx={each.wait === null ? 2 : 1}
+              class={fillOf(each)}
+            />
           </svg>
           {textOf(each)}
         </li>
@@ -81,12 +101,13 @@ function Legend({ segments }: { segments: readonly Segment[] }) {
 
 function Part({ segment, x, scale }: { segment: Segment; x: number; scale: number }) {
   const width = Math.max(MIN_WIDTH, (segment.to - segment.from) * scale);
+  const height = segment.wait === null ? HEIGHT - 4 : WAIT_HEIGHT;
   return (
     <g>
-      <rect x={x} y="2" width={width} height={HEIGHT - 4} class={FILLS[segment.state] ?? 'fill-line'}>
+      <rect x={x} y={(HEIGHT - height) / 2} width={width} height={height} class={fillOf(segment)}>
         <title>{textOf(segment)}</title>
       </rect>
-      {segment.end !== null && segment.state === 'running' && (
+      {segment.end !== null && segment.end !== 'suspended' && segment.state === 'running' && (
         <rect
           x={x + width - MIN_WIDTH}
           y="0"
@@ -100,8 +121,8 @@ function Part({ segment, x, scale }: { segment: Segment; x: number; scale: numbe
 }
 
 function textOf(segment: Segment): string {
-  const { state, attempt, from, to, end } = segment;
-  const what = state === 'running' ? `attempt ${attempt} ran` : state;
+  const { state, attempt, from, to, wait, end } = segment;
+  const what = wait ?? (state === 'running' ? `attempt ${attempt} ran` : state);
   const how = end === null ? 'in progress' : isInterruption(segment) ? `interrupted (${end})` : end;
   return `${what} for ${shortDuration(to - from)}, ${how}`;
 }

@@ -2,7 +2,7 @@
  * The log viewer of an attempt. Opens at the end, or at the line in the URL,
  * and follows new output while it is scrolled to the end.
  */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Phase as ReportedPhase } from '../../../src/core/job/phase.ts';
 import { useNow } from '../ui/relative-time.tsx';
 import type { Folds, Group } from './folds.ts';
@@ -29,9 +29,12 @@ interface LogViewProps {
   /** The start, if known, and the end; null while the attempt runs. */
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** The token of the attempt, which changes when it is resumed; null while it does not run. */
+  readonly token: number | null;
+  readonly isSuspended: boolean;
 }
 
-export function LogView({ job, attempt, reported, startedAt, endedAt }: LogViewProps) {
+export function LogView({ job, attempt, token, ...shown }: LogViewProps) {
   const [, redraw] = useState(0);
   const [log, setLog] = useState<LogLines | null>(null);
   useEffect(() => {
@@ -48,12 +51,24 @@ export function LogView({ job, attempt, reported, startedAt, endedAt }: LogViewP
       lines.close();
     };
   }, [job, attempt]);
-  return log === null ? null : <Lines key={`${job}/${attempt}`} {...{ log, reported, startedAt, endedAt }} />;
+  useResumed(log, token);
+  return log === null ? null : <Lines key={`${job}/${attempt}`} log={log} {...shown} />;
 }
 
-type LinesProps = Pick<LogViewProps, 'reported' | 'startedAt' | 'endedAt'> & { readonly log: LogLines };
+/** Follows the log of a suspended attempt again when it is resumed. */
+function useResumed(log: LogLines | null, token: number | null): void {
+  const openedFor = useRef(token);
+  const hasEnded = log !== null && log.end !== null;
+  useEffect(() => {
+    if (!hasEnded || token === null || openedFor.current === token) return;
+    openedFor.current = token;
+    log.reopen();
+  }, [log, hasEnded, token]);
+}
 
-function Lines({ log, reported, startedAt, endedAt }: LinesProps) {
+type LinesProps = Omit<LogViewProps, 'job' | 'attempt' | 'token'> & { readonly log: LogLines };
+
+function Lines({ log, reported, startedAt, endedAt, isSuspended }: LinesProps) {
   const [display, setDisplay] = useState<LogDisplay>({ isWrapped: false, times: 'no timestamps' });
   const [highlight, setHighlight] = useState('');
   const [matches, setMatches] = useState<readonly number[]>([]);
@@ -92,7 +107,11 @@ function Lines({ log, reported, startedAt, endedAt }: LinesProps) {
       </div>
       {long !== null && <WholeLine path={log.path} line={long} onClose={() => show(null)} />}
       <footer class="border-t border-line px-3 py-1.5 text-xs text-soft" aria-live="polite">
-        {log.end === null ? 'The attempt is running; new lines appear automatically.' : endText(log)}
+        {log.end === null
+          ? 'The attempt is running; new lines appear automatically.'
+          : isSuspended
+            ? 'The attempt is suspended; new lines appear when it is resumed.'
+            : endText(log)}
       </footer>
     </section>
   );
@@ -105,7 +124,9 @@ function frameRows(rows: number, isWrapped: boolean): number {
 
 const MANY_ROWS = 200;
 
-function Phases({ log, reported, startedAt, endedAt, goToLine }: LinesProps & { goToLine: (line: number) => void }) {
+type PhasesProps = Omit<LinesProps, 'isSuspended'> & { readonly goToLine: (line: number) => void };
+
+function Phases({ log, reported, startedAt, endedAt, goToLine }: PhasesProps) {
   const now = useNow();
   const { markers } = log;
   const isRunning = endedAt === null && log.end === null;

@@ -1,6 +1,7 @@
-/** The page of a job: state and reason, actions, log, attempts, history and details. */
+/** The page of a job: state and reason, actions, steps, log, attempts, history and details. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { isSuspended } from '../../../src/core/job/job.ts';
 import type { LocatedAttempt } from '../../../src/wire/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { comparePath } from '../compare/run.ts';
@@ -15,6 +16,7 @@ import { Failure, JobDetails } from '../job/job-details.tsx';
 import { JobHistory, useHistory } from '../job/job-history.tsx';
 import { Remote } from '../job/remote.tsx';
 import { RunningNow } from '../job/running-now.tsx';
+import { Steps, useSteps } from '../job/steps.tsx';
 import { Timeline } from '../job/timeline.tsx';
 import { UsagePlots } from '../job/usage-plots.tsx';
 import { LogView } from '../log/log-view.tsx';
@@ -49,6 +51,7 @@ function LoadedJob({ view, refresh }: { view: JobView; refresh: () => void }) {
   const selected = Number(useLocation().query.get('attempt')) || null;
   const history = useHistory(id);
   const attempts = useAttempts(view);
+  const steps = useSteps(view);
   const shown = selected ?? view.attempt;
   const attempt = attempts.find((each) => each.attempt === shown);
   useTitle(view);
@@ -59,7 +62,8 @@ function LoadedJob({ view, refresh }: { view: JobView; refresh: () => void }) {
       {view.failure !== null && <Failure failure={view.failure} />}
       {view.forwardedTo !== null && <Remote id={id} />}
       <Dependencies job={view} />
-      <Timeline job={view} history={history} />
+      <Timeline job={view} history={history} steps={steps} />
+      <Steps job={view} steps={steps} />
       {view.attempt > 0 && (
         <section aria-label="Attempt">
           {view.attempt > 1 && <AttemptChoice count={view.attempt} selected={selected} />}
@@ -70,6 +74,8 @@ function LoadedJob({ view, refresh }: { view: JobView; refresh: () => void }) {
             reported={attempt?.phases ?? []}
             startedAt={attempt?.script?.startedAt ?? attempt?.claimedAt ?? null}
             endedAt={attempt?.end?.endedAt ?? attempt?.endedAt ?? null}
+            token={shown === view.attempt ? (view.lease?.token ?? null) : null}
+            isSuspended={shown === view.attempt && isSuspended(view)}
           />
         </section>
       )}

@@ -1,8 +1,8 @@
-/** A job's label or a queue's state as a coloured chip. The colour only repeats the text. */
+/** A job's label, a queue's state or another short status as a coloured chip. The colour only repeats the text. */
 import type { Label } from '../../../src/core/job/label.ts';
 import type { QueueState } from '../../../src/core/settings/settings.ts';
 
-type Tone = 'accent' | 'good' | 'bad' | 'warn' | 'later' | 'calm';
+export type Tone = 'accent' | 'good' | 'bad' | 'warn' | 'later' | 'calm';
 
 export const TONES: Readonly<Record<Label | QueueState, Tone>> = {
   draft: 'calm',
@@ -10,6 +10,7 @@ export const TONES: Readonly<Record<Label | QueueState, Tone>> = {
   throttled: 'later',
   scheduled: 'later',
   retrying: 'warn',
+  suspended: 'later',
   paused: 'warn',
   ready: 'calm',
   starting: 'accent',
@@ -36,7 +37,7 @@ const CLASSES: Readonly<Record<Tone, string>> = {
 };
 
 /** Labels of jobs in the state `waiting`, except `ready`, which needs no explanation. */
-const WAITING: ReadonlySet<Label> = new Set(['blocked', 'throttled', 'scheduled', 'retrying', 'paused']);
+const WAITING: ReadonlySet<Label> = new Set(['blocked', 'throttled', 'scheduled', 'retrying', 'suspended', 'paused']);
 
 /** The label of a job; a waiting job shows its wait reason beside the state. */
 export function JobChip({ label, title }: { label: Label; title?: string | undefined }) {
@@ -49,7 +50,7 @@ export function QueueChip({ state, title }: { state: QueueState; title?: string 
   return <Chip tone={TONES[state]} text={state === 'down' ? 'disabled' : state} title={title} />;
 }
 
-function Chip({ tone, text, title }: { tone: Tone; text: string; title: string | undefined }) {
+export function Chip({ tone, text, title }: { tone: Tone; text: string; title?: string | undefined }) {
   return (
     <span
       class={`inline-block rounded-full px-2 py-px text-xs font-medium whitespace-nowrap ${CLASSES[tone]}`}

@@ -25,4 +25,5 @@ it('does not change the message of a failure', () => {
   const reason = 'exit-3: gone since 2026-03-01T10:00:00Z';
   expect(reasonOf({ label: 'failed', reason }, now)).toBe(reason);
   expect(reasonOf({ label: 'scheduled', reason: 'not before 2020-01-01T00:00:00.000Z' }, now)).not.toContain('Z');
+  expect(reasonOf({ label: 'suspended', reason: 'sleeping until 2020-01-01T00:00:00.000Z' }, now)).not.toContain('Z');
 });

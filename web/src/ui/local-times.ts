@@ -5,11 +5,14 @@ import { localIso } from '../../../src/wire/spans.ts';
 const ISO = /(?:\bat )?\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
 const DAY_MS = 86_400_000;
 
+/** Labels whose reason has a time. */
+const TIMED: ReadonlySet<string> = new Set(['scheduled', 'retrying', 'suspended']);
+
 /** Returns the reason for a job's label. Text that the job itself reported is not changed. */
 export function reasonOf({ label, reason }: Pick<JobView, 'label' | 'reason'>, now: number): string {
   // The worker id is not for people; the UI shows the host instead.
   if (label === 'running') return reason.replace(/ on \S+$/, '');
-  return label === 'scheduled' || label === 'retrying' ? withLocalTimes(reason, now) : reason;
+  return TIMED.has(label) ? withLocalTimes(reason, now) : reason;
 }
 
 /** Converts 'not before 2026-03-02T13:05:00.000Z' to 'not before tomorrow at 14:05'. */

@@ -1,9 +1,11 @@
-/** `longhaul show`: prints one job with its files and history. */
+/** `longhaul show`: prints one job with its steps, files and history. */
 import type { HistoryRow } from '../../../core/job/history.ts';
 import { shownNote } from '../../../core/job/history.ts';
 import type { JobView } from '../../../library/index.ts';
 import { expectedEnd } from '../../../wire/expected-end.ts';
 import { age, bytes, localIso, plural, span } from '../../../wire/spans.ts';
+import type { StepView } from '../../../wire/step-view.ts';
+import { stepView } from '../../../wire/step-view.ts';
 import type { Cell, Column } from '../../output/columns.ts';
 import { fields, table } from '../../output/columns.ts';
 import type { Screen } from '../../output/screen.ts';
@@ -13,28 +15,37 @@ import type { FileInfo } from '../../target/files.ts';
 import { findJob } from '../../target/known-names.ts';
 import { withTarget } from '../../target/open-target.ts';
 import { expectedEndText, labelCell, progressText } from './job-summary.ts';
+import { stepColumns, waitOf } from './show-steps.ts';
 
 export async function show(args: Args): Promise<number> {
   const id = args.only('ID');
   return withTarget(args, async (target) => {
     const job = await findJob(target, id);
-    const [history, attachments] = await Promise.all([target.longhaul.history(id), target.files.list(id)]);
-    if (args.flag('json')) printJson({ ...job, history, attachments });
-    else printJob({ job, history, attachments });
+    const [history, attachments, kept] = await Promise.all([
+      target.longhaul.history(id),
+      target.files.list(id),
+      job.steps === null ? [] : target.longhaul.steps(id),
+    ]);
+    const steps = kept.map(stepView);
+    // `steps` of the job has their number and bytes.
+    if (args.flag('json')) printJson({ ...job, steps, history, attachments });
+    else printJob({ job, steps, history, attachments });
     return 0;
   });
 }
 
 interface JobDetails {
   readonly job: JobView;
+  readonly steps: readonly StepView[];
   readonly history: readonly HistoryRow[];
   readonly attachments: readonly FileInfo[];
 }
 
-function printJob({ job, history, attachments }: JobDetails): void {
+function printJob({ job, steps, history, attachments }: JobDetails): void {
   const screen = screenOf();
   const now = Date.now();
   for (const line of fields([...headOf(job, now), ...runningOf(job, now), ...endOf(job)], screen)) print(line);
+  if (steps.length > 0) printTable('Steps', table(stepColumns(now, job.endedAt !== null), steps, screen), screen);
   if (attachments.length > 0) printTable('Files', table(FILE_COLUMNS, attachments, screen), screen);
   if (history.length > 0) printTable('History', table(historyColumns(now), history, screen), screen);
 }
@@ -63,13 +74,14 @@ function headOf(job: JobView, now: number): Field[] {
     ['tags', job.tags.length === 0 ? null : job.tags.join(', ')],
     ['priority', job.priority === 0 ? null : String(job.priority)],
     ['added', `${localIso(job.createdAt)} (${age(job.createdAt, now)})`],
-    [
-      'not before',
-      job.state === 'waiting' && job.runAt > now ? `${localIso(job.runAt)} (${age(job.runAt, now)})` : null,
-    ],
+    ...(job.suspension === null ? [notBefore(job, now)] : waitOf(job, now)),
     ['counters', countersOf(job)],
     ['data', shortJson(job.data)],
   ];
+}
+
+function notBefore({ state, runAt }: JobView, now: number): Field {
+  return ['not before', state === 'waiting' && runAt > now ? `${localIso(runAt)} (${age(runAt, now)})` : null];
 }
 
 function runningOf(job: JobView, now: number): Field[] {

@@ -110,9 +110,16 @@ local function freeId(job, event)
   return free
 end
 
+-- Returns whether a suspended job waits for an event that has not arrived.
+local function waitsForEvent(job)
+  local to = (job.fields.suspended or ''):match('^%S+ (%S+) .')
+  return to and (to == '-' or tonumber(to) > context.now)
+end
+
 -- Adds webhook calls after a change of a job. A change of an ended job is not another end.
 function outbox.addWebhookJobs(job, event)
   local name = event == 'claimed' and 'start' or event ~= 'changed' and EVENTS[job.place]
+  if event == 'suspended' then name = waitsForEvent(job) and 'waiting' end
   for _, webhook in ipairs(name and webhooksOf(job) or {}) do
     if wants(webhook, name) then add(job, webhook, freeId(job, name), requestText(job, webhook, name)) end
   end
