@@ -14,6 +14,7 @@ const pages = [
   'README.md',
   'docs/library.md',
   'docs/isolation.md',
+  'docs/workflows.md',
   'docs/scheduling.md',
   'docs/migrating-from-worqr.md',
   'docs/migrating-from-blueque.md',
@@ -111,6 +112,12 @@ test('The example of isolated handlers prints what its comments say.', async () 
   await compile('isolated-encode');
   const { stdout } = await run(process.execPath, [await compile('isolation')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe("log: encodes Metropolis\n{ film: 'Metropolis', frames: 48 }\n");
+});
+
+test('The example of workflows prints what its page says.', async () => {
+  const { stdout } = await run(process.execPath, [await compile('workflow')], { cwd: folder, timeout: 60_000 });
+  expect(pages).toContain(`\`\`\`text\n${stdout}\`\`\``);
+  expect(stdout).toContain('part 1 and part 2, approved by anna\n');
 });
 
 test('The testing example advances the clock by three days.', async () => {
