@@ -2,10 +2,10 @@
 export const stepViews = [
   {
     name: 'step views: a sleep whose time has come is shown as sleeping',
-    file: 'src/wire/step-view.ts',
+    file: 'src/wire/steps/step-view.ts',
     find: "return endedAt ?? (kind === 'sleep' && until !== null && until <= now ? until : null);",
     replace: 'return endedAt;',
-    suites: ['src/wire/step-view.test.ts'],
+    suites: ['src/wire/steps/step-view.test.ts'],
   },
   {
     name: 'step views: the timeline shows a wait for an event as a wait for a worker',

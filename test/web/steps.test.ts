@@ -39,7 +39,9 @@ describe('durable steps in the web UI', () => {
   });
   afterAll(() => longhaul.close());
 
-  const waits = (id: string) => expect.poll(async () => (await longhaul.find(id))?.label).toBe('suspended');
+  const waits = async (id: string): Promise<void> => {
+    await expect.poll(async () => (await longhaul.find(id))?.label).toBe('suspended');
+  };
   const table = (page: Page) => page.getByRole('table', { name: 'Steps' });
 
   it('shows a job with five steps and an approval, which a button sends with data', { timeout: LONG }, async () => {

@@ -9,7 +9,7 @@ import type { JobInput } from '../../wire/job-input.ts';
 import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
 import { jsonValue } from '../../wire/json-value.ts';
 import { JOB_FILTER, jobIds } from '../../wire/port-checks.ts';
-import { stepView } from '../../wire/step-view.ts';
+import { stepView } from '../../wire/steps/step-view.ts';
 import {
   added,
   jobCounts,

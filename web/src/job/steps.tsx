@@ -1,8 +1,8 @@
 /** The steps of a job: work that is done once, sleeps, and waits for events and other jobs. */
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
-import type { StepView } from '../../../src/wire/step-view.ts';
-import { endOfStep, stepProgress } from '../../../src/wire/step-view.ts';
+import type { StepView } from '../../../src/wire/steps/step-view.ts';
+import { endOfStep, stepProgress } from '../../../src/wire/steps/step-view.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
 import type { Tone } from '../ui/chip.tsx';
@@ -27,7 +27,7 @@ const HEADS = [
   'Status',
   { text: 'Attempts', class: 'text-right max-sm:hidden' },
   { text: 'Started', class: 'max-sm:hidden' },
-  { text: 'Duration', class: 'text-right' },
+  { text: 'Duration', class: 'text-right max-sm:hidden' },
   'Result',
 ];
 /** Of a job with more steps, only the last ones are shown at first. */
@@ -76,10 +76,10 @@ function Row({ step, isOver }: { step: StepView; isOver: boolean }) {
       <Cell class="max-sm:hidden">
         <RelativeTime at={step.startedAt} />
       </Cell>
-      <Cell class="numbers text-right whitespace-nowrap">
+      <Cell class="numbers text-right whitespace-nowrap max-sm:hidden">
         {end !== null ? shortDuration(end - step.startedAt) : isOver ? '–' : <Elapsed at={step.startedAt} />}
       </Cell>
-      <Cell class="max-w-xl min-w-40">
+      <Cell class="max-w-xl min-w-32">
         <Result step={step} now={now} isOpen={end === null && !isOver} />
       </Cell>
     </tr>

@@ -3,7 +3,7 @@
 import type { HistoryRow } from '../../../src/core/job/history.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { localIso, span } from '../../../src/wire/spans.ts';
-import type { StepView } from '../../../src/wire/step-view.ts';
+import type { StepView } from '../../../src/wire/steps/step-view.ts';
 import { useNow } from '../ui/relative-time.tsx';
 import { shortDuration } from '../ui/short-duration.ts';
 import type { Segment } from './timeline-segments.ts';

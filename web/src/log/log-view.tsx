@@ -107,15 +107,14 @@ function Lines({ log, reported, startedAt, endedAt, isSuspended }: LinesProps) {
       </div>
       {long !== null && <WholeLine path={log.path} line={long} onClose={() => show(null)} />}
       <footer class="border-t border-line px-3 py-1.5 text-xs text-soft" aria-live="polite">
-        {log.end === null
-          ? 'The attempt is running; new lines appear automatically.'
-          : isSuspended
-            ? 'The attempt is suspended; new lines appear when it is resumed.'
-            : endText(log)}
+        {isSuspended ? SUSPENDED : log.end === null ? RUNNING : endText(log)}
       </footer>
     </section>
   );
 }
+
+const RUNNING = 'The attempt is running; new lines appear automatically.';
+const SUSPENDED = 'The attempt is suspended; new lines appear when it is resumed.';
 
 /** The height of the frame in rows; wrapped lines may need more rows than lines. */
 function frameRows(rows: number, isWrapped: boolean): number {

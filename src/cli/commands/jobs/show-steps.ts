@@ -2,8 +2,8 @@
 import { plainName } from '../../../core/job/step.ts';
 import type { JobView } from '../../../library/index.ts';
 import { age, localIso, span } from '../../../wire/spans.ts';
-import type { StepView } from '../../../wire/step-view.ts';
-import { endOfStep, stepProgress } from '../../../wire/step-view.ts';
+import type { StepView } from '../../../wire/steps/step-view.ts';
+import { endOfStep, stepProgress } from '../../../wire/steps/step-view.ts';
 import type { Cell, Column } from '../../output/columns.ts';
 import { cell, fit } from '../../output/screen.ts';
 

@@ -1,5 +1,5 @@
 /** A step as the API shows it, and how far it is in words. Pure; shared by the CLI and the web UI. */
-import type { Step } from '../core/job/step.ts';
+import type { Step } from '../../core/job/step.ts';
 
 /** A step with its result parsed. */
 export interface StepView extends Omit<Step, 'result'> {

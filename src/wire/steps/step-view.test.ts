@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Step } from '../core/job/step.ts';
+import type { Step } from '../../core/job/step.ts';
 import { endOfStep, stepProgress, stepView } from './step-view.ts';
 
 const aStep = (step: Partial<Step>) =>
