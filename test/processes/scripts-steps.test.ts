@@ -1,6 +1,7 @@
 /** Durable steps of scripts: commands that run once per job, sleeps and events, over kills of scripts and nodes. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import type { ListedStep } from '../../src/node/scripts/steps/step-files.ts';
 import type { JobView } from '../../src/wire/job-view.ts';
@@ -99,6 +100,11 @@ if [ "\${passed:-0}" -lt 2 ]; then echo "sleep 0.3" >&3; exit 0; fi; cp steps.js
   });
   for (const folder of [bench.home, bench.queues]) chmodSync(folder, 0o711);
   chmodSync(ledger, 0o777);
+  queue(
+    'stormy',
+    `for name in a b c d e; do longhaul step $name -- bash -c "note $name; sleep 0.1" || exit 1; note "kept $name"; done`,
+    { ...again, concurrency: 6, retries: 1_000, maxCrashes: 1_000 },
+  );
   queue('stale', `LONGHAUL_ATTEMPT_TOKEN=1 longhaul step cut -- note cut; echo "status $?"`);
   queue(
     'outside',
@@ -223,7 +229,7 @@ it('a script that waits must exit with 0 or 75; its time counts from the line, h
   expect(await bench.find(id)).toMatchObject({ state: 'running' });
   tell(id, 'go');
   expect(await bench.until(id, isOver)).toMatchObject({ state: 'done', attempt: 1 });
-  expect((await stepsOf(id))[0]).toMatchObject({ until: step?.until, status: 'done' });
+  expect(await stepsOf(id)).toMatchObject([{ until: step?.until, status: 'done' }]);
 });
 
 itIf(isFullSize)('a sleep of the command line: up to 5 s in the script, longer ones suspend it', async () => {
@@ -301,5 +307,38 @@ itIf(isFullSize)(
     expect(await longhaul.notify(id, 'go', 3)).toMatchObject({ ok: true, outcome: 'woken' });
     expect(await bench.until(id, isOver)).toMatchObject({ state: 'done', attempt: 1 });
     expect(ran(id).at(-1)).toBe('1 3');
+  },
+);
+
+itIf(isFullSize)(
+  'nodes and scripts are killed at any moment, and no kept step runs again',
+  { retry: 0, timeout: 120_000 },
+  async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, () => bench.add('stormy')));
+    const random = (limit: number): number => Math.floor(Math.random() * limit);
+    for (const until = Date.now() + 25_000; Date.now() < until; ) {
+      await sleep(random(500));
+      const running = (await Promise.all(ids.map((id) => bench.find(id)))).filter(({ state }) => state === 'running');
+      const { id, attempt } = running[random(running.length)] ?? { id: '', attempt: 0 };
+      const pids = existsSync(join(bench.folder(id, attempt), 'pid'))
+        ? readFileSync(join(bench.folder(id, attempt), 'pid'), 'utf8').split('\n')
+        : [];
+      // Of the shim, or of the script.
+      const pid = Number(pids[random(2)]?.split(' ')[0] ?? 0);
+      if (pid > 0 && existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
+      if (random(4) > 0) continue;
+      await node.kill9();
+      await sleep(random(300));
+      node = await bench.serve();
+    }
+    for (const id of ids) {
+      expect(await bench.until(id, isOver, 60_000)).toMatchObject({ state: 'done' });
+      const lines = ran(id);
+      for (const name of ['a', 'b', 'c', 'd', 'e'])
+        expect(lines.slice(lines.indexOf(`kept ${name}`)).filter((line) => line === name)).toEqual([]);
+      expect((await stepsOf(id)).map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'done'));
+    }
+    const runs = ids.flatMap((id) => ran(id).filter((line) => !line.startsWith('kept'))).length;
+    process.stdout.write(`\nfigures: ${runs} runs of ${ids.length * 5} steps\n`);
   },
 );

@@ -8,6 +8,8 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { HistoryRow } from '../../core/job/history.ts';
+import { isStart } from '../../core/job/history.ts';
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Phase } from '../../core/job/phase.ts';
 import type { RefusedOutput } from '../../files/outputs/list-outputs.ts';
@@ -124,6 +126,12 @@ export function noteEnd(folder: string, { end, stopped, stop, refused, logGaps, 
 export function stopText({ left, killed, means }: TerminateResult): string {
   if (means.length === 0) return 'its processes are not known';
   return `${left} known processes left, ${killed} killed; found by ${means.join(', ')}`;
+}
+
+/** Returns whether a record is from before the attempt was suspended, and the attempt was resumed since. */
+export function isEarlierPart({ attempt, token }: AttemptEntry, history: readonly HistoryRow[]): boolean {
+  const start = history.findLast((row) => isStart(row.event) && row.attempt === attempt);
+  return start?.event === 'resumed' && start.token !== token;
 }
 
 /** Returns null for an attempt without a record. */

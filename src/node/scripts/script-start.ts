@@ -106,8 +106,9 @@ type ProgramOrProblem = Program | string | { readonly failure: Failure };
 /** Also creates the directories that the program needs. */
 async function programIn(folder: string, host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {
   const program = await programFor(host, job);
-  if (typeof program !== 'string' && 'argv' in program)
-    createFolders(folder, job.suspension === null ? [] : KEPT_ON_RESUME);
+  if (typeof program === 'string' || !('argv' in program)) return program;
+  if (job.suspension !== null) await host.bringAttempt(job);
+  createFolders(folder, job.suspension === null ? [] : KEPT_ON_RESUME);
   return program;
 }
 
