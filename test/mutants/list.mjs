@@ -22,6 +22,7 @@ import { relay } from './relay.mjs';
 import { rq } from './rq.mjs';
 import { runner } from './runner.mjs';
 import { schedules } from './schedules.mjs';
+import { scriptSteps } from './script-steps.mjs';
 import { series } from './series.mjs';
 import { server } from './server.mjs';
 import { settings } from './settings.mjs';
@@ -55,6 +56,7 @@ export const mutants = [
   ...logs,
   ...steps,
   ...stepViews,
+  ...scriptSteps,
   ...migration,
   ...compat,
   ...runner,

@@ -1,7 +1,9 @@
 /** Two nodes on one Redis: authorized callers read the files of one through the other. */
 import { createHash, randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Longhaul } from '../../src/library/index.ts';
 import { proveCall } from '../../src/node/cluster/node-credential.ts';
@@ -9,7 +11,7 @@ import type { ProvenEntry } from '../../src/node/cluster/node-entry.ts';
 import { NodeSecret, openNodeSecret } from '../../src/node/cluster/node-secret.ts';
 import type { AttemptView } from '../../src/wire/attempt-view.ts';
 import type { OneRunning, RunningRows } from '../../src/wire/overview.ts';
-import { eventually } from '../processes/scripts-workbench.ts';
+import { cli, eventually } from '../processes/scripts-workbench.ts';
 import { readEvents } from '../server-files/stream-reader.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { NodeBench, openStore, untilState } from './nodes-bench.ts';
@@ -24,6 +26,10 @@ if [ -d attach ]; then sha256sum attach/input.bin; cp attach/input.bin out/copy.
 const FORGED = '00000000-0000-4000-8000-000000000000';
 /** Prints, then waits for a file of its own. */
 const HOLD = `echo begun; while [ ! -e "$(dirname "$0")/.$LONGHAUL_JOB_ID" ]; do sleep 0.05; done; echo ended`;
+
+/** Its first step has more output than fits into a step; then it waits for an event. */
+const stages = (node: string): string => `step() { '${process.execPath}' '${cli}' step "$@"; }
+echo "begun on ${node}"; step big -- seq 60000 | cksum; step --event go || exit; echo "ended on ${node}"`;
 
 describeWithRedis('two nodes on one Redis', () => {
   let redis: RedisServer;
@@ -99,6 +105,24 @@ describeWithRedis('two nodes on one Redis', () => {
     const { attempts } = await a().json<{ attempts: readonly AttemptView[] }>('/api/jobs/talk/attempts');
     expect(attempts).toMatchObject([{ attempt: 1, end: { exit: 0 }, node: { name: 'two', goneAt: null } }]);
     expect((await a().get('/q/theirs/talk/log/stdio.log')).text).toBe(whole.text);
+  });
+
+  it('a script that resumes on the other node continues its log and its steps there, and both nodes show all of it', async () => {
+    const id = fresh('moves');
+    b().bench.queue('stages', stages('two'));
+    await b().post('/api/jobs', { id, queue: 'stages', data: {} });
+    await expect.poll(async () => (await longhaul.find(id))?.label, { timeout: 20_000 }).toBe('suspended');
+    rmSync(join(b().bench.queues, 'stages'));
+    a().bench.queue('stages', stages('one'));
+    expect(await longhaul.notify(id, 'go', 7)).toMatchObject({ ok: true, outcome: 'woken' });
+    await untilState(longhaul, id, 'done');
+    const log = a().bench.log(id);
+    expect(log).toMatch(/^begun on two\n(\d+ 348894)\nbegun on one\n\1\n7\nended on one\n$/);
+    for (const node of [a(), b()]) {
+      expect((await node.get(`/api/jobs/${id}/attempts/latest/log`)).text).toBe(log);
+      const { attempts } = await node.json<{ attempts: readonly AttemptView[] }>(`/api/jobs/${id}/attempts`);
+      expect(attempts).toMatchObject([{ attempt: 1, outcome: 'completed', log: { size: log.length } }]);
+    }
   });
 
   it('any node returns the end of its log to the sender of a relay', async () => {

@@ -19,7 +19,7 @@ import { registeredAttempts } from '../scripts/attempt-registry.ts';
 import { secretsOfAttempt } from '../scripts/secrets.ts';
 import { AttemptLogReader } from './attempt-log-reader.ts';
 import { AttemptPoller } from './attempt-poller.ts';
-import { readAttemptRecord, recordPath } from './attempt-record.ts';
+import { isEarlierPart, readAttemptRecord, recordPath } from './attempt-record.ts';
 import { viewAttempts } from './attempt-view.ts';
 import type { LogLine } from './log-lines.ts';
 import { lastLines } from './log-lines.ts';
@@ -83,6 +83,14 @@ export class AttemptReader {
   /** Returns whether this node ran the attempt, or has a copy of its files. */
   isHere(id: string, attempt: number): boolean {
     return existsSync(recordPath(attemptFolder(this.#home, id, attempt)));
+  }
+
+  /** Like `isHere`, but false for files from before a suspension if another node resumed the attempt since. */
+  async isLatestHere(job: Job, attempt: number): Promise<boolean> {
+    if (!this.isHere(job.id, attempt)) return false;
+    if (job.steps === null) return true;
+    const record = await readAttemptRecord(attemptFolder(this.#home, job.id, attempt));
+    return record === null || !isEarlierPart(record, await this.#store.jobs.history(job.id));
   }
 
   /**

@@ -13,7 +13,7 @@ import type { AttemptView, LogView } from '../../wire/attempt-view.ts';
 import type { Home } from '../home.ts';
 import { attemptFolder, jobFolder } from '../home.ts';
 import type { AttemptRecord } from './attempt-record.ts';
-import { readAttemptRecord } from './attempt-record.ts';
+import { isEarlierPart, readAttemptRecord } from './attempt-record.ts';
 
 const MAX_ATTEMPTS = 100;
 
@@ -46,7 +46,8 @@ async function viewAttempt(
   { attempt, history, logs }: StoredAttempts & { attempt: number },
 ): Promise<AttemptView> {
   const folder = attemptFolder(home, job.id, attempt);
-  const [record, file] = await Promise.all([readAttemptRecord(folder), shapeOf(folder)]);
+  const [found, file] = await Promise.all([readAttemptRecord(folder), shapeOf(folder)]);
+  const record = found === null || isEarlierPart(found, history) ? null : found;
   const page = file === null && record === null ? await logs.read({ id: job.id, attempt, from: END }) : null;
   return {
     attempt,

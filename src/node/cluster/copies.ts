@@ -16,11 +16,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../../core/ports/store.ts';
 import type { Attachments } from '../../files/attachments/attachments.ts';
 import { filesOf, readIfExists } from '../../runner/attempt/attempt-files.ts';
-import { recordPath } from '../attempts/attempt-record.ts';
+import { readAttemptRecord, recordPath } from '../attempts/attempt-record.ts';
 import type { Home } from '../home.ts';
 import { attemptFolder } from '../home.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import type { ProvenEntry } from './node-entry.ts';
+import { nodeOfWorker } from './node-entry.ts';
 import type { OtherNodes } from './other-nodes.ts';
 
 export interface CopiesOptions {
@@ -88,6 +89,21 @@ export class Copies {
     return attempt === null ? null : this.#takeAttempt({ id, attempt }, entry, signal);
   }
 
+  /**
+   * Fetches the files of a suspended attempt from the node that ran it last, so that its log continues here. Returns null
+   * on success or if they are here, otherwise the reason.
+   */
+  async bring({ id, attempt }: { readonly id: string; readonly attempt: number }): Promise<string | null> {
+    const { home, others, store } = this.#options;
+    if (!store.isShared) return null;
+    const rows = await store.jobs.history(id);
+    const last = rows.findLast((row) => row.event === 'suspended' && row.attempt === attempt);
+    const from = nodeOfWorker(last?.by ?? null);
+    const own = await readAttemptRecord(attemptFolder(home, id, attempt));
+    if (last === undefined || from === null || from === others.id || own?.token === last.token) return null;
+    return this.take({ id, attempt }, from);
+  }
+
   /** Returns the files that other nodes fetch together with the log; null when they are not here. */
   notes(id: string, attempt: number): AttemptNotes | null {
     const folder = attemptFolder(this.#options.home, id, attempt);
@@ -145,7 +161,9 @@ export class Copies {
     try {
       await pipeline(log.body, createWriteStream(filesOf(draft).log, { mode: 0o600 }), { signal });
       await writeNotes(draft, JSON.parse(await text(notes.body)) as AttemptNotes);
-      // Renamed when complete: a directory with a record counts as an attempt.
+      // Renamed when complete: a directory with a record counts as an attempt. One that is here has less: the attempt was
+      // suspended then.
+      await rm(folder, { recursive: true, force: true });
       await rename(draft, folder);
       return null;
     } finally {

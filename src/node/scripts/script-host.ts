@@ -19,6 +19,8 @@ export interface ScriptHost extends Duplicator {
   readonly inherited: Readonly<Record<string, string | undefined>>;
   /** Makes another node copy the files of this attempt. Resolves when one has, or no node can. */
   keepCopy(job: RunningJob): Promise<void>;
+  /** Fetches the files of a suspended attempt that another node ran before, as far as that node answers. */
+  bringAttempt(job: RunningJob): Promise<void>;
   settingsFor(queue: string): QueueSettings;
   /** The script of this node's own file, where other nodes may use others; null: the script of the settings. */
   ownScript(queue: string): string | null;

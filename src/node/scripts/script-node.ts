@@ -252,7 +252,7 @@ export class ScriptNode {
 
   #unregister(job: RunningJob): void {
     try {
-      this.#registry.remove(job);
+      this.#registry.remove({ ...job, token: job.lease.token });
     } catch (error) {
       this.#scripts.onTrouble('an entry of the attempt registry could not be removed', error);
     }
@@ -281,6 +281,11 @@ export class ScriptNode {
       attachments: this.attachments,
       hasQueue: (name) => this.#queueRunners.get(name) !== undefined,
       settingsFor: (queue) => this.#settings.at(queue),
+      bringAttempt: async (job) => {
+        const missing = await this.copies.bring(job).catch((error: unknown) => String(error));
+        if (missing !== null)
+          onTrouble(`the log of job ${job.id} before it was suspended is missing: ${missing}`, null);
+      },
       keepCopy: (job) => this.copies.offerAttempt(job),
       // The record may name the script of another node with a different data directory.
       ownScript: (queue) => (store.isShared ? (this.#queueRunners.get(queue)?.ownScript ?? null) : null),

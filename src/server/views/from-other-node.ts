@@ -51,9 +51,12 @@ export async function forwardLog(call: ForwardableCall, { id, attempt, rest }: L
   const [job] = await store.jobs.find([id]);
   if (!store.isShared || job === null || job === undefined) return null;
   const number = attempt === 'latest' ? job.attempt : attempt;
-  if (number === 0 || number > job.attempt || node.attempts.isHere(id, number)) return null;
+  if (number === 0 || number > job.attempt) return null;
+  // A node that resumes the attempt asks for the part before.
+  const isFromNode = call.principal.node !== undefined;
+  if (isFromNode ? node.attempts.isHere(id, number) : await node.attempts.isLatestHere(job, number)) return null;
   const what = `the log of attempt ${number} of job ${id}`;
-  if (call.principal.node !== undefined) throw refuseRequest('not-found', `${what} is not on this node`);
+  if (isFromNode) throw refuseRequest('not-found', `${what} is not on this node`);
   const holder = await holderOf(store, job, number);
   if (holder === null || (holder === node.others.id && isStarting(job, number))) return null;
   // `latest` is forwarded as a number, so that both nodes mean the same attempt.
