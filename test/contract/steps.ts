@@ -153,6 +153,17 @@ export function stepContract(open: Open): void {
     expect(await names(bench, 'a')).toEqual(['join']);
   });
 
+  it('prunes the steps with the job', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await keep(bench, job, { name: 'cut', result: '1' });
+    await bench.settle(job, complete);
+    bench.pass(8 * 24 * 3_600_000);
+    expect(await bench.jobs.maintain({ limit: 100 })).toMatchObject({ pruned: 1 });
+    expect((await bench.running({ id: 'a' })).steps).toBeNull();
+    expect(await bench.jobs.steps('a')).toEqual([]);
+  });
+
   it('counts the steps of ended jobs in the storage', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
