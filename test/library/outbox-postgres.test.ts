@@ -1,0 +1,142 @@
+/** The outbox over a real PostgreSQL: one small test here; the whole suite at full size. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunSql, SqlRow } from '../../src/library/index.ts';
+import { connect, pgOutbox, sqlOutbox } from '../../src/library/index.ts';
+import {
+  describeWithPostgres,
+  openPool,
+  type PostgresServer,
+  startPostgres,
+  type TestPool,
+} from '../support/postgres.ts';
+import { isFullSize } from '../support/test-size.ts';
+import { type Add, type OutboxDatabase, outboxOver } from './outbox.ts';
+
+describeWithPostgres('PostgreSQL', () => {
+  let server: PostgresServer;
+  let pool: TestPool;
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = openPool(server);
+  });
+  afterAll(async () => {
+    await pool.end();
+    await server.stop();
+  });
+
+  async function inTransaction(
+    work: (client: Awaited<ReturnType<TestPool['connect']>>) => Promise<void>,
+  ): Promise<void> {
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      await work(client);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+
+  it('notifies the relay of a commit: the job can be claimed long before the next poll', async () => {
+    await using longhaul = await connect('memory:');
+    const outbox = longhaul.outbox(pgOutbox(pool), { poll: '1h' });
+    await outbox.setup();
+    outbox.start();
+    const done: unknown[] = [];
+    longhaul.queue('mail').work(async ({ data }) => void done.push(data));
+    await inTransaction(async (client) => void (await outbox.add(client, 'mail', 'first')));
+    await expect.poll(() => done).toEqual(['first']);
+    const rollback = inTransaction(async (client) => {
+      await outbox.add(client, 'mail', 'rolled back');
+      throw new Error('no');
+    });
+    await expect(rollback).rejects.toThrow('no');
+    await inTransaction(async (client) => void (await outbox.add(client, 'mail', 'second')));
+    await expect.poll(() => done).toEqual(['first', 'second']);
+    await outbox.close();
+    await pool.query('DROP TABLE longhaul_outbox');
+  });
+
+  if (isFullSize) {
+    const fresh = async (): Promise<void> => void (await pool.query('DROP TABLE IF EXISTS longhaul_outbox'));
+
+    outboxOver('pg', async (): Promise<OutboxDatabase> => {
+      await fresh();
+      const memory = await connect('memory:');
+      const writer = memory.outbox(pgOutbox(pool));
+      await writer.setup();
+      return {
+        outbox: (longhaul, options) => longhaul.outbox(pgOutbox(pool), options),
+        transaction: (work) =>
+          inTransaction((client) => work(async (...job: Parameters<Add>) => (await writer.add(client, ...job)).id)),
+        run: async (sql) => void (await pool.query(sql)),
+        close: () => memory.close(),
+      };
+    });
+
+    outboxOver('a function that runs SQL of PostgreSQL', async (): Promise<OutboxDatabase> => {
+      await fresh();
+      const runOn =
+        (connection: Pick<TestPool, 'query'>): RunSql =>
+        async (sql, parameters) =>
+          (await connection.query(sql, parameters)).rows as SqlRow[];
+      const memory = await connect('memory:');
+      const writer = memory.outbox(sqlOutbox(runOn(pool), { dialect: 'postgres' }));
+      await writer.setup();
+      return {
+        outbox: (longhaul, options) => longhaul.outbox(sqlOutbox(runOn(pool), { dialect: 'postgres' }), options),
+        transaction: (work) =>
+          inTransaction((client) =>
+            work(async (...job: Parameters<Add>) => (await writer.add(runOn(client), ...job)).id),
+          ),
+        run: async (sql) => void (await pool.query(sql)),
+        close: () => memory.close(),
+      };
+    });
+
+    describe('an outbox over pg', () => {
+      it('keeps the order of a key although transactions commit in another order than they began', async () => {
+        await fresh();
+        await using longhaul = await connect('memory:');
+        const outbox = longhaul.outbox(pgOutbox(pool), { poll: 20 });
+        await outbox.setup();
+        outbox.start();
+        const [slow, fast] = [await pool.connect(), await pool.connect()];
+        await slow.query('BEGIN');
+        await fast.query('BEGIN');
+        await outbox.add(slow, 'mail', 1, { id: 'earlier', orderKey: 'k' });
+        await outbox.add(slow, 'mail', 1, { id: 'no-key-1' });
+        // Without the lock of the key, this transaction would get the next number and commit first.
+        const later = outbox.add(fast, 'mail', 2, { id: 'later', orderKey: 'k' }).then(() => fast.query('COMMIT'));
+        await inTransaction(async (client) => void (await outbox.add(client, 'mail', 3, { id: 'no-key-2' })));
+        await expect.poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id)).toEqual(['no-key-2']);
+        await slow.query('COMMIT');
+        await later;
+        for (const client of [slow, fast]) client.release();
+        await expect
+          .poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id))
+          .toEqual(['no-key-2', 'earlier', 'no-key-1', 'later']);
+      });
+
+      it('continues after the server was killed, and is notified again', async () => {
+        await fresh();
+        await using longhaul = await connect('memory:');
+        const events: string[] = [];
+        const outbox = longhaul.outbox(pgOutbox(pool), { poll: '1h', onEvent: ({ type }) => void events.push(type) });
+        await outbox.setup();
+        outbox.start();
+        await inTransaction(async (client) => void (await outbox.add(client, 'mail', 1, { id: 'before' })));
+        await expect.poll(() => longhaul.find('before')).toMatchObject({ state: 'waiting' });
+        await server.kill9();
+        await expect.poll(() => events).toContain('away');
+        await server.restart();
+        await expect.poll(() => events).toContain('back');
+        await inTransaction(async (client) => void (await outbox.add(client, 'mail', 2, { id: 'after' })));
+        await expect.poll(() => longhaul.find('after')).toMatchObject({ state: 'waiting' });
+      });
+    });
+  }
+});
