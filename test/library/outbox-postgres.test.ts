@@ -1,7 +1,12 @@
 /** The outbox over a real PostgreSQL: one small test here; the whole suite at full size. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunSql, SqlRow } from '../../src/library/index.ts';
 import { connect, pgOutbox, sqlOutbox } from '../../src/library/index.ts';
+import { printFigures } from '../faults/fault-environment.ts';
 import {
   describeWithPostgres,
   openPool,
@@ -9,8 +14,12 @@ import {
   startPostgres,
   type TestPool,
 } from '../support/postgres.ts';
+import { startRedis } from '../support/redis-server.ts';
 import { isFullSize } from '../support/test-size.ts';
 import { type Add, type OutboxDatabase, outboxOver } from './outbox.ts';
+
+const COMMITS = 500;
+const WARM_UP = 50;
 
 describeWithPostgres('PostgreSQL', () => {
   let server: PostgresServer;
@@ -38,6 +47,33 @@ describeWithPostgres('PostgreSQL', () => {
     } finally {
       client.release();
     }
+  }
+
+  /** Returns how long each job waited from its commit to its handler, in ms, sorted, once all has started. The relay never polls. */
+  async function commitToClaim(synced: PostgresServer, address: string): Promise<readonly number[]> {
+    const commits = openPool(synced);
+    await using longhaul = await connect(address);
+    const outbox = longhaul.outbox(pgOutbox(synced.url), { poll: '1h' });
+    await outbox.setup();
+    outbox.start();
+    const [committed, claimed] = [new Map<string, number>(), new Map<string, number>()];
+    longhaul.queue('mail').work(async ({ id }) => void claimed.set(id, performance.now()), { concurrency: 10 });
+    const client = await commits.connect();
+    for (let index = 0; index < WARM_UP + COMMITS; index += 1) {
+      // Connecting and loading code belong to the start of relay and worker, not to the time of a job.
+      if (index === WARM_UP) await expect.poll(() => claimed.size).toBe(WARM_UP);
+      await client.query('BEGIN');
+      const { id } = await outbox.add(client, 'mail', index, { orderKey: `k${index % 7}` });
+      await client.query('COMMIT');
+      committed.set(id, performance.now());
+      await sleep(10);
+    }
+    await expect.poll(() => claimed.size).toBe(WARM_UP + COMMITS);
+    client.release();
+    await outbox.close();
+    await commits.end();
+    const times = [...committed].map(([id, at]) => (claimed.get(id) ?? Number.NaN) - at);
+    return times.slice(WARM_UP).toSorted((a, b) => a - b);
   }
 
   it('notifies the relay of a commit: the job can be claimed long before the next poll', async () => {
@@ -119,6 +155,29 @@ describeWithPostgres('PostgreSQL', () => {
         await expect
           .poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id))
           .toEqual(['no-key-2', 'earlier', 'no-key-1', 'later']);
+      });
+
+      it('lets a worker claim a job within 50 ms of the commit, at the 99th percentile', async () => {
+        const synced = await startPostgres({ isSynced: true });
+        const redis = await startRedis();
+        onTestFinished(async () => {
+          await synced.stop();
+          await redis.stop();
+        });
+        for (const [store, address] of [
+          ['SQLite', mkdtempSync(join(tmpdir(), 'longhaul-outbox-'))],
+          ['Redis', redis.url],
+        ] as const) {
+          const times = await commitToClaim(synced, address);
+          const at = (share: number): number => times[Math.ceil(times.length * share) - 1] ?? Number.NaN;
+          printFigures(`outbox, commit to claim, ${store}`, {
+            jobs: times.length,
+            p50: at(0.5),
+            p99: at(0.99),
+            max: at(1),
+          });
+          expect(at(0.99)).toBeLessThanOrEqual(50);
+        }
       });
 
       it('continues after the server was killed, and is notified again', async () => {

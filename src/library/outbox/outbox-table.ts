@@ -51,6 +51,12 @@ export interface OutboxStatus {
 
 const COLUMNS = ['seq', 'id', 'queue', 'data', 'options', 'order_key', 'state', 'tries'];
 
+/**
+ * PostgreSQL: the commit of this statement does not wait for the disk. A server that crashes may forget that rows were
+ * taken or deleted: the next relay repeats the step, which changes nothing. The mark `sent` always waits.
+ */
+const UNSYNCED = `(SELECT set_config('synchronous_commit', 'off', true)) AS unsynced`;
+
 type Database = Pick<OutboxAdapter<never, void | Promise<void>>, 'dialect' | 'table' | 'query'>;
 
 /** The rows of one outbox table. */
@@ -80,7 +86,7 @@ export class OutboxTable {
     const free = `${this.#free('r.seq')} ORDER BY r.seq LIMIT ${limit}`;
     const rows = isPostgres
       ? await this.#run(
-          `WITH picked AS MATERIALIZED (${free} FOR UPDATE SKIP LOCKED) UPDATE ${table} AS t ${set} FROM picked WHERE t.seq = picked.seq RETURNING ${[...columns, before].join(', ')}`,
+          `WITH picked AS MATERIALIZED (${free} FOR UPDATE SKIP LOCKED) UPDATE ${table} AS t ${set} FROM picked, ${UNSYNCED} WHERE t.seq = picked.seq RETURNING ${[...columns, before].join(', ')}`,
           [holder],
         )
       : await this.#run(`UPDATE ${table} ${set} WHERE seq IN (${free}) RETURNING ${columns.join(', ')}`, [holder]);
@@ -108,10 +114,9 @@ export class OutboxTable {
   /** Deletes rows whose jobs are in the store. */
   async remove(holder: string, rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
-    await this.#run(`DELETE FROM ${this.#database.table} WHERE holder = $1 AND ${this.#among('$2')} RETURNING seq`, [
-      holder,
-      seqsOf(rows),
-    ]);
+    const using = this.#database.dialect === 'postgres' ? ` USING ${UNSYNCED}` : '';
+    const sql = `DELETE FROM ${this.#database.table}${using} WHERE holder = $1 AND ${this.#among('$2')} RETURNING seq`;
+    await this.#run(sql, [holder, seqsOf(rows)]);
   }
 
   /** Gives rows back at once. */

@@ -118,8 +118,9 @@ export class Relay {
     }
   }
 
-  /** A listener that throws must not stop the relay. */
+  /** A listener that throws must not stop the relay. A failed row is reported at once. */
   #emit(event: OutboxEvent): void {
+    if (event.type === 'failed' && Number.isFinite(this.#reportAt)) this.#reportAt = 0;
     try {
       this.#options.emit(event);
     } catch (error) {
