@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { RunSql, SqlRow } from '../../src/library/index.ts';
 import { connect, pgOutbox, sqlOutbox } from '../../src/library/index.ts';
 import { printFigures } from '../faults/fault-environment.ts';
+import { partIf } from '../support/it-if.ts';
 import {
   describeWithPostgres,
   openPool,
@@ -96,106 +97,104 @@ describeWithPostgres('PostgreSQL', () => {
     await pool.query('DROP TABLE longhaul_outbox');
   });
 
-  if (isFullSize) {
-    const fresh = async (): Promise<void> => void (await pool.query('DROP TABLE IF EXISTS longhaul_outbox'));
+  const fresh = async (): Promise<void> => void (await pool.query('DROP TABLE IF EXISTS longhaul_outbox'));
 
-    outboxOver('pg', async (): Promise<OutboxDatabase> => {
+  partIf(isFullSize, outboxOver)('pg', async (): Promise<OutboxDatabase> => {
+    await fresh();
+    const memory = await connect('memory:');
+    const writer = memory.outbox(pgOutbox(pool));
+    await writer.setup();
+    return {
+      outbox: (longhaul, options) => longhaul.outbox(pgOutbox(pool), options),
+      transaction: (work) =>
+        inTransaction((client) => work(async (...job: Parameters<Add>) => (await writer.add(client, ...job)).id)),
+      run: async (sql) => void (await pool.query(sql)),
+      close: () => memory.close(),
+    };
+  });
+
+  partIf(isFullSize, outboxOver)('a function that runs SQL of PostgreSQL', async (): Promise<OutboxDatabase> => {
+    await fresh();
+    const runOn =
+      (connection: Pick<TestPool, 'query'>): RunSql =>
+      async (sql, parameters) =>
+        (await connection.query(sql, parameters)).rows as SqlRow[];
+    const memory = await connect('memory:');
+    const writer = memory.outbox(sqlOutbox(runOn(pool), { dialect: 'postgres' }));
+    await writer.setup();
+    return {
+      outbox: (longhaul, options) => longhaul.outbox(sqlOutbox(runOn(pool), { dialect: 'postgres' }), options),
+      transaction: (work) =>
+        inTransaction((client) =>
+          work(async (...job: Parameters<Add>) => (await writer.add(runOn(client), ...job)).id),
+        ),
+      run: async (sql) => void (await pool.query(sql)),
+      close: () => memory.close(),
+    };
+  });
+
+  partIf(isFullSize, describe)('an outbox over pg', () => {
+    it('keeps the order of a key although transactions commit in another order than they began', async () => {
       await fresh();
-      const memory = await connect('memory:');
-      const writer = memory.outbox(pgOutbox(pool));
-      await writer.setup();
-      return {
-        outbox: (longhaul, options) => longhaul.outbox(pgOutbox(pool), options),
-        transaction: (work) =>
-          inTransaction((client) => work(async (...job: Parameters<Add>) => (await writer.add(client, ...job)).id)),
-        run: async (sql) => void (await pool.query(sql)),
-        close: () => memory.close(),
-      };
+      await using longhaul = await connect('memory:');
+      const outbox = longhaul.outbox(pgOutbox(pool), { poll: 20 });
+      await outbox.setup();
+      outbox.start();
+      const [slow, fast] = [await pool.connect(), await pool.connect()];
+      await slow.query('BEGIN');
+      await fast.query('BEGIN');
+      await outbox.add(slow, 'mail', 1, { id: 'earlier', orderKey: 'k' });
+      await outbox.add(slow, 'mail', 1, { id: 'no-key-1' });
+      // Without the lock of the key, this transaction would get the next number and commit first.
+      const later = outbox.add(fast, 'mail', 2, { id: 'later', orderKey: 'k' }).then(() => fast.query('COMMIT'));
+      await inTransaction(async (client) => void (await outbox.add(client, 'mail', 3, { id: 'no-key-2' })));
+      await expect.poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id)).toEqual(['no-key-2']);
+      await slow.query('COMMIT');
+      await later;
+      for (const client of [slow, fast]) client.release();
+      await expect
+        .poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id))
+        .toEqual(['no-key-2', 'earlier', 'no-key-1', 'later']);
     });
 
-    outboxOver('a function that runs SQL of PostgreSQL', async (): Promise<OutboxDatabase> => {
-      await fresh();
-      const runOn =
-        (connection: Pick<TestPool, 'query'>): RunSql =>
-        async (sql, parameters) =>
-          (await connection.query(sql, parameters)).rows as SqlRow[];
-      const memory = await connect('memory:');
-      const writer = memory.outbox(sqlOutbox(runOn(pool), { dialect: 'postgres' }));
-      await writer.setup();
-      return {
-        outbox: (longhaul, options) => longhaul.outbox(sqlOutbox(runOn(pool), { dialect: 'postgres' }), options),
-        transaction: (work) =>
-          inTransaction((client) =>
-            work(async (...job: Parameters<Add>) => (await writer.add(runOn(client), ...job)).id),
-          ),
-        run: async (sql) => void (await pool.query(sql)),
-        close: () => memory.close(),
-      };
-    });
-
-    describe('an outbox over pg', () => {
-      it('keeps the order of a key although transactions commit in another order than they began', async () => {
-        await fresh();
-        await using longhaul = await connect('memory:');
-        const outbox = longhaul.outbox(pgOutbox(pool), { poll: 20 });
-        await outbox.setup();
-        outbox.start();
-        const [slow, fast] = [await pool.connect(), await pool.connect()];
-        await slow.query('BEGIN');
-        await fast.query('BEGIN');
-        await outbox.add(slow, 'mail', 1, { id: 'earlier', orderKey: 'k' });
-        await outbox.add(slow, 'mail', 1, { id: 'no-key-1' });
-        // Without the lock of the key, this transaction would get the next number and commit first.
-        const later = outbox.add(fast, 'mail', 2, { id: 'later', orderKey: 'k' }).then(() => fast.query('COMMIT'));
-        await inTransaction(async (client) => void (await outbox.add(client, 'mail', 3, { id: 'no-key-2' })));
-        await expect.poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id)).toEqual(['no-key-2']);
-        await slow.query('COMMIT');
-        await later;
-        for (const client of [slow, fast]) client.release();
-        await expect
-          .poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id))
-          .toEqual(['no-key-2', 'earlier', 'no-key-1', 'later']);
+    it('lets a worker claim a job within 50 ms of the commit, at the 99th percentile', async () => {
+      const synced = await startPostgres({ isSynced: true });
+      const redis = await startRedis();
+      onTestFinished(async () => {
+        await synced.stop();
+        await redis.stop();
       });
-
-      it('lets a worker claim a job within 50 ms of the commit, at the 99th percentile', async () => {
-        const synced = await startPostgres({ isSynced: true });
-        const redis = await startRedis();
-        onTestFinished(async () => {
-          await synced.stop();
-          await redis.stop();
+      for (const [store, address] of [
+        ['SQLite', mkdtempSync(join(tmpdir(), 'longhaul-outbox-'))],
+        ['Redis', redis.url],
+      ] as const) {
+        const times = await commitToClaim(synced, address);
+        const at = (share: number): number => times[Math.ceil(times.length * share) - 1] ?? Number.NaN;
+        printFigures(`outbox, commit to claim, ${store}`, {
+          jobs: times.length,
+          p50: at(0.5),
+          p99: at(0.99),
+          max: at(1),
         });
-        for (const [store, address] of [
-          ['SQLite', mkdtempSync(join(tmpdir(), 'longhaul-outbox-'))],
-          ['Redis', redis.url],
-        ] as const) {
-          const times = await commitToClaim(synced, address);
-          const at = (share: number): number => times[Math.ceil(times.length * share) - 1] ?? Number.NaN;
-          printFigures(`outbox, commit to claim, ${store}`, {
-            jobs: times.length,
-            p50: at(0.5),
-            p99: at(0.99),
-            max: at(1),
-          });
-          expect(at(0.99)).toBeLessThanOrEqual(50);
-        }
-      });
-
-      it('continues after the server was killed, and is notified again', async () => {
-        await fresh();
-        await using longhaul = await connect('memory:');
-        const events: string[] = [];
-        const outbox = longhaul.outbox(pgOutbox(pool), { poll: '1h', onEvent: ({ type }) => void events.push(type) });
-        await outbox.setup();
-        outbox.start();
-        await inTransaction(async (client) => void (await outbox.add(client, 'mail', 1, { id: 'before' })));
-        await expect.poll(() => longhaul.find('before')).toMatchObject({ state: 'waiting' });
-        await server.kill9();
-        await expect.poll(() => events).toContain('away');
-        await server.restart();
-        await expect.poll(() => events).toContain('back');
-        await inTransaction(async (client) => void (await outbox.add(client, 'mail', 2, { id: 'after' })));
-        await expect.poll(() => longhaul.find('after')).toMatchObject({ state: 'waiting' });
-      });
+        expect(at(0.99)).toBeLessThanOrEqual(50);
+      }
     });
-  }
+
+    it('continues after the server was killed, and is notified again', async () => {
+      await fresh();
+      await using longhaul = await connect('memory:');
+      const events: string[] = [];
+      const outbox = longhaul.outbox(pgOutbox(pool), { poll: '1h', onEvent: ({ type }) => void events.push(type) });
+      await outbox.setup();
+      outbox.start();
+      await inTransaction(async (client) => void (await outbox.add(client, 'mail', 1, { id: 'before' })));
+      await expect.poll(() => longhaul.find('before')).toMatchObject({ state: 'waiting' });
+      await server.kill9();
+      await expect.poll(() => events).toContain('away');
+      await server.restart();
+      await expect.poll(() => events).toContain('back');
+      await inTransaction(async (client) => void (await outbox.add(client, 'mail', 2, { id: 'after' })));
+      await expect.poll(() => longhaul.find('after')).toMatchObject({ state: 'waiting' });
+    });
+  });
 });

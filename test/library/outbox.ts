@@ -38,7 +38,9 @@ export function outboxOver(name: string, open: () => Promise<OutboxDatabase>): v
     };
     const waiting = async (): Promise<readonly string[]> =>
       (await longhaul.queue('mail').peek(100)).map(({ id }) => id);
-    const empty = (outbox: AnyOutbox) => expect.poll(() => outbox.status()).toMatchObject({ waiting: 0 });
+    const empty = async (outbox: AnyOutbox): Promise<void> => {
+      await expect.poll(() => outbox.status()).toMatchObject({ waiting: 0 });
+    };
 
     it('adds the job of a committed transaction, with its id and options', async () => {
       const outbox = start();
@@ -141,6 +143,38 @@ export function outboxOver(name: string, open: () => Promise<OutboxDatabase>): v
       await empty(outbox);
       expect(events).toContainEqual({ type: 'duplicate', id: 'later', queue: 'mail' });
       expect(await longhaul.find('later')).toBeNull();
+    });
+
+    it('adds no job for a sent row whose job is gone, and leaves the decision where its draft may have expired', async () => {
+      const insert = (id: string, sentAt: number): Promise<void> =>
+        database.run(
+          `INSERT INTO longhaul_outbox (id, queue, state, sent_at) VALUES ('${id}', 'mail', 'sent', ${sentAt})`,
+        );
+      const day = 24 * 60 * 60_000;
+      await insert('has-run', Date.now() - 5 * day);
+      await insert('unknown', Date.now() - 7 * day);
+      const outbox = start();
+      await empty(outbox);
+      expect(await outbox.failed()).toEqual([
+        { id: 'unknown', queue: 'mail', error: expect.stringContaining('its draft has expired') as string },
+      ]);
+      expect(await waiting()).toEqual([]);
+      await outbox.retry('unknown');
+      await expect.poll(waiting).toEqual(['unknown']);
+    });
+
+    it('adds a draft again that the store lost before its commit', async () => {
+      const { jobs } = longhaul.store;
+      const commit = jobs.commit.bind(jobs);
+      let losses = 1;
+      jobs.commit = async (ids) => {
+        if (losses-- > 0) await jobs.delete(ids);
+        return commit(ids);
+      };
+      const outbox = start();
+      await database.transaction(async (add) => void (await add('mail', 1, { id: 'again' })));
+      await empty(outbox);
+      expect(await waiting()).toEqual(['again']);
     });
 
     it('rejects bad input before it writes anything', async () => {

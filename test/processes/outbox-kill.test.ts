@@ -7,6 +7,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Longhaul } from '../../src/library/index.ts';
 import { connect, pgOutbox, sqliteOutbox } from '../../src/library/index.ts';
+import { itIf, partIf } from '../support/it-if.ts';
 import { describeWithPostgres, openPool, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { type Fixture, startFixture } from '../support/processes.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -173,40 +174,38 @@ describe('a relay over SQLite that is killed with -9', () => {
     await killedAt(point, sqliteSource(), aPath());
   });
 
-  if (isFullSize)
-    it('at random: every committed row is one job, in the order of its key', async () => {
-      await killedAtRandom(sqliteSource(), aPath());
-    });
+  itIf(isFullSize)('at random: every committed row is one job, in the order of its key', async () => {
+    await killedAtRandom(sqliteSource(), aPath());
+  });
 });
 
-if (isFullSize)
-  describeWithPostgres('a relay over PostgreSQL that is killed with -9', () => {
-    let server: PostgresServer;
-    beforeAll(async () => {
-      server = await startPostgres();
-    });
-    afterAll(() => server.stop());
-
-    it.each(POINTS)('%s: its row is one job, which runs once', async (point) => {
-      await killedAt(point, postgresSource(server), aPath());
-    });
-
-    it('at random: every committed row is one job, in the order of its key', async () => {
-      await killedAtRandom(postgresSource(server), aPath());
-    });
-
-    describeWithRedis('into Redis', () => {
-      let redis: RedisServer;
-      beforeAll(async () => {
-        redis = await startRedis();
-      });
-      afterAll(() => redis.stop());
-
-      it.each(POINTS.map((point, place) => [point, place] as const))(
-        '%s: its row is one job, which runs once',
-        async (point, place) => {
-          await killedAt(point, postgresSource(server), `${redis.url}/${place}`);
-        },
-      );
-    });
+partIf(isFullSize, describeWithPostgres)('a relay over PostgreSQL that is killed with -9', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
   });
+  afterAll(() => server.stop());
+
+  it.each(POINTS)('%s: its row is one job, which runs once', async (point) => {
+    await killedAt(point, postgresSource(server), aPath());
+  });
+
+  it('at random: every committed row is one job, in the order of its key', async () => {
+    await killedAtRandom(postgresSource(server), aPath());
+  });
+
+  describeWithRedis('into Redis', () => {
+    let redis: RedisServer;
+    beforeAll(async () => {
+      redis = await startRedis();
+    });
+    afterAll(() => redis.stop());
+
+    it.each(POINTS.map((point, place) => [point, place] as const))(
+      '%s: its row is one job, which runs once',
+      async (point, place) => {
+        await killedAt(point, postgresSource(server), `${redis.url}/${place}`);
+      },
+    );
+  });
+});

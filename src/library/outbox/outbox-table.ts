@@ -146,7 +146,7 @@ export class OutboxTable {
       waiting: Number(row['waiting'] ?? 0),
       failed: Number(row['failed'] ?? 0),
       lagMs: Math.max(0, Number(row['lag'] ?? 0)),
-      problem: row['problem'] === null || row['problem'] === undefined ? null : String(row['problem']),
+      problem: typeof row['problem'] === 'string' ? row['problem'] : null,
     };
   }
 

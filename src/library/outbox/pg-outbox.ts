@@ -78,7 +78,8 @@ class PgLink {
   readonly #table: string;
   #own: Promise<OwnPool> | null = null;
   #client: Promise<PgPoolClient> | null = null;
-  #drop: (error?: Error) => void = () => undefined;
+  /** Ends the present connection. */
+  #drop: () => void = () => undefined;
   #onRows: (() => void) | null = null;
 
   constructor(given: PgPool | string, table: string) {
@@ -94,17 +95,19 @@ class PgLink {
     });
     const answer = client.query(sql, [...parameters]);
     const { rows } = await withDeadline(answer, STATEMENT_DEADLINE_MS).catch((error: unknown) => {
+      if (!(error instanceof LonghaulError)) throw error;
       // A connection without an answer may be dead for good: the next statement gets another.
-      if (error instanceof LonghaulError) this.#drop(error);
-      throw error;
+      this.#drop();
+      const message = `PostgreSQL did not answer in ${STATEMENT_DEADLINE_MS} ms`;
+      throw new LonghaulError('outcome-unknown', message, { cause: error });
     });
     return rows as readonly SqlRow[];
   }
 
   follow(onRows: () => void): void {
     this.#onRows = onRows;
-    // A connection from before does not listen yet.
-    this.#drop();
+    // A connection from before does not listen yet. If it is lost, the next one listens.
+    void this.#client?.then((client) => this.#listen(client)).catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -117,21 +120,31 @@ class PgLink {
   async #connect(): Promise<PgPoolClient> {
     const client = await (await this.#pool()).connect();
     const onNotification = (): void => this.#onRows?.();
-    const onLost = (): void => this.#drop(new Error('the connection was lost'));
-    client.on('notification', onNotification);
-    client.on('error', onLost);
-    client.on('end', onLost);
-    this.#drop = (error) => {
+    let isDropped = false;
+    const drop = (): void => {
+      if (isDropped) return;
+      isDropped = true;
       this.#client = null;
-      this.#drop = () => undefined;
       client.off('notification', onNotification);
-      client.off('end', onLost);
-      // Never back to the pool: other users of the client would receive notifications. `error` stays handled.
-      client.release(error ?? true);
+      // Never back to the pool: its next user would receive notifications. Late errors of the client stay handled.
+      client.release(true);
       this.#onRows?.();
     };
-    if (this.#onRows !== null) await client.query(`LISTEN "${this.#table}"`, []);
+    client.on('notification', onNotification);
+    client.on('error', drop);
+    client.on('end', drop);
+    this.#drop = drop;
+    if (this.#onRows !== null) await this.#listen(client).catch(dropAndThrow);
     return client;
+
+    function dropAndThrow(error: unknown): never {
+      drop();
+      throw error;
+    }
+  }
+
+  async #listen(client: PgPoolClient): Promise<void> {
+    await client.query(`LISTEN "${this.#table}"`, []);
   }
 
   #pool(): Promise<PgPool> {

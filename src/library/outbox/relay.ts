@@ -74,12 +74,11 @@ export class Relay {
 
   /** Runs a round. Returns the pause until the next one. */
   async #turn(): Promise<number> {
-    const { table, limit, pollMs, looksFirst } = this.#options;
+    const { table, pollMs, looksFirst } = this.#options;
     const count = looksFirst && !(await table.hasRows()) ? 0 : await this.#round();
     this.#delay.reset();
     if (this.#isAway) this.#emit({ type: 'back' });
     this.#isAway = false;
-    if (count === limit) return 0;
     await this.#report();
     return count > 0 ? 0 : pollMs;
   }

@@ -23,6 +23,7 @@ export interface SqliteDatabase {
 }
 
 const POLL_MS = 100;
+const OPEN = 'this connection has an open transaction: call this before it begins or after its end';
 
 /** Creates the adapter of an outbox in a SQLite database. `add` is synchronous and takes a connection to the same file. */
 export function sqliteOutbox(db: SqliteDatabase, options: AdapterOptions = {}): OutboxAdapter<SqliteDatabase, void> {
@@ -56,7 +57,7 @@ const anonymous = (sql: string): string => sql.replaceAll(/\$\d+/g, '?');
 
 /** BEGIN itself fails inside another transaction, also where the connection does not tell whether one is open. */
 function inTransaction<T>(db: SqliteDatabase, begin: string, work: () => T): T {
-  if (db.isTransaction === true || db.inTransaction === true) throw new DatabaseBusy('a transaction is open');
+  if (db.isTransaction === true || db.inTransaction === true) throw new DatabaseBusy(OPEN);
   db.exec(begin);
   try {
     const result = work();
