@@ -141,6 +141,7 @@ describeWithPostgres('PostgreSQL', () => {
       await outbox.setup();
       outbox.start();
       const [slow, fast] = [await pool.connect(), await pool.connect()];
+      onTestFinished(() => [slow, fast].forEach((client) => client.release(true)));
       await slow.query('BEGIN');
       await fast.query('BEGIN');
       await outbox.add(slow, 'mail', 1, { id: 'earlier', orderKey: 'k' });
@@ -151,10 +152,29 @@ describeWithPostgres('PostgreSQL', () => {
       await expect.poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id)).toEqual(['no-key-2']);
       await slow.query('COMMIT');
       await later;
-      for (const client of [slow, fast]) client.release();
       await expect
         .poll(async () => (await longhaul.queue('mail').peek()).map(({ id }) => id))
         .toEqual(['no-key-2', 'earlier', 'no-key-1', 'later']);
+    });
+
+    it('relays no row of a key while another relay takes an earlier one', async () => {
+      await fresh();
+      await using longhaul = await connect('memory:');
+      const outbox = longhaul.outbox(pgOutbox(pool), { poll: 20 });
+      await outbox.setup();
+      await inTransaction(async (client) => {
+        for (const id of ['first', 'second']) await outbox.add(client, 'mail', 1, { id, orderKey: 'k' });
+        await outbox.add(client, 'mail', 1, { id: 'other' });
+      });
+      const ids = async () => (await longhaul.queue('mail').peek()).map(({ id }) => id);
+      await inTransaction(async (client) => {
+        // The lock that a relay has between its read and its commit.
+        await client.query(`SELECT seq FROM longhaul_outbox WHERE id = 'first' FOR UPDATE`);
+        outbox.start();
+        await expect.poll(ids).toContain('other');
+        expect(await ids()).toEqual(['other']);
+      });
+      await expect.poll(ids).toEqual(['other', 'first', 'second']);
     });
 
     it('lets a worker claim a job within 50 ms of the commit, at the 99th percentile', async () => {
