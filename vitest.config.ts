@@ -51,6 +51,7 @@ const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'pr
 
 /** Measure time or memory: they run last, one after another, so that no other test takes their cores. */
 const quietFiles = [
+  'test/library/outbox-postgres.test.ts',
   'test/processes/runner-terminate.test.ts',
   'test/processes/scripts-stop.test.ts',
   'test/processes/blobs-memory.test.ts',
@@ -64,6 +65,7 @@ const promiseFiles = [
   'test/processes/blobs-kill.test.ts',
   'test/processes/blobs-race.test.ts',
   'test/processes/many-jobs.test.ts',
+  'test/processes/outbox-kill.test.ts',
   'test/processes/runner-restart.test.ts',
   'test/processes/same-id.test.ts',
   'test/processes/scripts-restart.test.ts',

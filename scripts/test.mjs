@@ -1,5 +1,5 @@
 /**
- * `npm test`: prepares the repository, finds a Redis server, runs every suite and, at the same time, the checks.
+ * `npm test`: prepares the repository, finds Redis and PostgreSQL servers, runs every suite and, at the same time, the checks.
  *
  *   npm test                        every suite at small size, within 10 minutes on two cores
  *   npm run test:all                every suite at full size, one after another, and the mutants; updates docs/test-report.md
@@ -10,6 +10,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, checkInBackground } from './check.mjs';
+import { findPostgres } from './find-postgres.mjs';
 import { findPrograms } from './find-programs.mjs';
 import { findRedis } from './find-redis.mjs';
 import { bin, cacheFolder, dropExtraCertificates, main, print, root, run, seconds } from './script-support.mjs';
@@ -50,6 +51,13 @@ await main(import.meta.url, async (args) => {
     redis
       ? `Redis for the tests: ${redis.path} (${redis.version})`
       : 'No Redis server: the tests that need one are skipped.',
+  );
+  const postgres = await findPostgres();
+  if (postgres) process.env.LONGHAUL_POSTGRES_BIN = postgres.bin;
+  print(
+    postgres
+      ? `PostgreSQL for the tests: ${postgres.bin} (${postgres.version})`
+      : 'No PostgreSQL server: the tests that need one are skipped.',
   );
   // Suites at small size leave the cores idle at times, so the checks run beside them; the conventions are a suite anyway.
   const isWhole = folders.length === 0;

@@ -18,6 +18,8 @@ export interface Connection {
   readonly schedules: SharedScheduleRunner;
   /** The workers of this connection. */
   readonly works: Set<Work>;
+  /** The outboxes of this connection. */
+  readonly outboxes: Set<{ close(): Promise<void> }>;
   newId(): string;
 }
 
@@ -30,6 +32,7 @@ export function createConnection(store: Store, home: string | null, files: FileP
     settings: new SettingsCache(store),
     schedules: new SharedScheduleRunner(store),
     works: new Set(),
+    outboxes: new Set(),
     newId: idSource(),
   };
 }

@@ -47,6 +47,8 @@ import { finished } from './added-job.ts';
 import type { Connection } from './connection.ts';
 import { type DraftFiles, draftFiles } from './files/job-files.ts';
 import { followTracked } from './follow-tracked.ts';
+import { Outbox, type OutboxOptions } from './outbox/outbox.ts';
+import type { OutboxAdapter } from './outbox/outbox-adapter.ts';
 import type { QueueOptions } from './queue.ts';
 import { Queue } from './queue.ts';
 import type { LogsOptions } from './read-log.ts';
@@ -97,6 +99,19 @@ export class Longhaul implements AsyncDisposable {
     options: WorkOptions = {},
   ): Work {
     return startWork(this.#connection, { queues, handler, options, schema: null });
+  }
+
+  /**
+   * Returns an outbox in a database of the user: `add` writes jobs inside its transactions, and the relay (`start`) moves
+   * them into this store.
+   */
+  outbox<Tx, Written extends void | Promise<void>>(
+    adapter: OutboxAdapter<Tx, Written>,
+    options: OutboxOptions = {},
+  ): Outbox<Tx, Written> {
+    const outbox = new Outbox(this.#connection, adapter, options);
+    this.#connection.outboxes.add(outbox);
+    return outbox;
   }
 
   /** Returns a job, or null when it does not exist. */
@@ -311,15 +326,15 @@ export class Longhaul implements AsyncDisposable {
     return followTracked(this.store, listener);
   }
 
-  /** Stops the workers of this connection (handlers get their drain), then closes the store. Idempotent. */
+  /** Stops the workers (handlers get their drain) and relays of this connection, then closes the store. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    const { works, endWaiter, settings, files, store } = this.#connection;
-    await Promise.all([...works].map((work) => work.stop()));
+    const { works, outboxes, endWaiter, settings, files, store } = this.#connection;
+    await Promise.all([...[...works].map((work) => work.stop()), ...[...outboxes].map((outbox) => outbox.close())]);
     endWaiter.close();
     settings.close();
     await files.close();

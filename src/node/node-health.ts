@@ -11,6 +11,7 @@ import type { RunnerHealth } from '../runner/process/runner-link.ts';
 import { withDeadline } from '../worker/outcome/deadline.ts';
 import type { Family, Sample } from './metrics-text.ts';
 import type { NodeMeter } from './node-meter.ts';
+import { outboxFamilies } from './outbox-families.ts';
 
 export interface HealthSources {
   readonly store: Store;
@@ -54,7 +55,13 @@ export function createNodeHealth(sources: HealthSources): NodeHealth {
     },
     async metrics() {
       const [store, free] = await Promise.all([askStore(sources.store), freeBytes(sources.folder)]);
-      return [...jobFamilies(store), ...sources.meter.families(), ...nodeFamilies(sources, { store, free })];
+      const outboxes = store.isUp ? await askOutboxes(sources.store) : [];
+      return [
+        ...jobFamilies(store),
+        ...outboxes,
+        ...sources.meter.families(),
+        ...nodeFamilies(sources, { store, free }),
+      ];
     },
   };
 }
@@ -71,6 +78,11 @@ async function askStore(store: Store): Promise<StoreAnswer> {
   } catch (error) {
     return { isUp: false, problem: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Without an answer in time they are left out: `longhaul_store_up` says why. */
+async function askOutboxes({ records }: Store): Promise<readonly Family[]> {
+  return withDeadline(outboxFamilies(records, Date.now()), STORE_DEADLINE_MS).catch(() => []);
 }
 
 async function freeBytes(folder: string): Promise<number | null> {

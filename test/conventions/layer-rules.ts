@@ -12,6 +12,7 @@ const allowed = readLayers();
 const owners: Readonly<Record<string, string>> = {
   '@photostructure/sqlite': 'stores/sqlite',
   '@redis/client': 'stores/redis',
+  pg: 'library',
 };
 
 const isEntryFile = (path: string) => path.startsWith('cli/') || /-(thread|process)\.ts$/.test(path);

@@ -16,6 +16,7 @@ import { limits } from './limits.mjs';
 import { logs } from './logs.mjs';
 import { migration } from './migration.mjs';
 import { nodes } from './nodes.mjs';
+import { outbox } from './outbox.mjs';
 import { outcomes } from './outcomes.mjs';
 import { redis } from './redis.mjs';
 import { relay } from './relay.mjs';
@@ -41,6 +42,7 @@ export const mutants = [
   ...worker,
   ...isolation,
   ...outcomes,
+  ...outbox,
   ...schedules,
   ...dependencies,
   ...limits,

@@ -1,4 +1,4 @@
-/** Store migration, and import from other job systems. */
+/** Store migration, import from other job systems, and outboxes in other databases. */
 import type { CommandSpec } from './command-spec.ts';
 import { JSON_OUTPUT, TARGET } from './command-spec.ts';
 
@@ -65,5 +65,32 @@ export const MIGRATION_COMMANDS: readonly CommandSpec[] = [
     },
     examples: [{ line: 'longhaul import --help', description: 'list the supported sources' }],
     load: async () => (await import('../commands/node/import.ts')).importAll,
+  },
+  {
+    name: 'outbox',
+    usage: [
+      '--from postgres://…|FILE [--table NAME] [--name NAME] [--setup] [--json]',
+      '--from postgres://…|FILE --status|--retry [--table NAME] [--json]',
+    ],
+    summary: 'relay the jobs of an outbox in PostgreSQL or SQLite',
+    description:
+      'Moves the rows of an outbox table into the store as they are committed, each as one job, until the command is stopped.\nAny number of relays may run. Rows that are invalid stay in the table with their error: --status lists them, and\n--retry relays them again once they are corrected. Exits 1 if --status finds failed rows.',
+    options: {
+      from: {
+        type: 'text',
+        value: 'ADDRESS',
+        completes: 'file',
+        description: 'database of the outbox: postgres://user@host/database, or a SQLite file',
+      },
+      table: { type: 'text', value: 'NAME', description: 'table of the outbox (default: longhaul_outbox)' },
+      name: { type: 'text', value: 'NAME', description: 'name in metrics and doctor (default: from the address)' },
+      setup: { type: 'flag', description: 'create the table if it does not exist' },
+      status: { type: 'flag', description: 'count the rows and list those that failed' },
+      retry: { type: 'flag', description: 'make failed rows wait again' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [{ line: 'longhaul outbox --help', description: 'list the options' }],
+    load: async () => (await import('../commands/node/outbox.ts')).outbox,
   },
 ];

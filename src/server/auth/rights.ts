@@ -3,6 +3,7 @@
  * exec prefix, environment or user is code execution, and so is writing the records behind them: both require admin.
  */
 import { THROTTLE_RECORD } from '../../core/limits/throttle.ts';
+import { OUTBOX_RECORD } from '../../core/outbox/outbox-report.ts';
 import { STORE_RECORD } from '../../core/ports/records.ts';
 import { SCHEDULE_RECORD } from '../../core/schedules/schedule.ts';
 import { QUEUE_RECORD } from '../../core/settings/settings.ts';
@@ -34,13 +35,14 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
  */
 const OWN_RECORDS: ReadonlySet<string> = new Set([AUDIT_RECORD, SESSION_RECORD, CODE_RECORD, NODE_SECRET_RECORD]);
 
-/** Records that operators write: queues, throttles, schedules, the store clock for schedules, and drain orders. */
+/** Records that operators write: queues, throttles, schedules and their clock, drain orders, and the state of outboxes. */
 const OPERATED_RECORDS: ReadonlySet<string> = new Set([
   QUEUE_RECORD,
   THROTTLE_RECORD,
   SCHEDULE_RECORD,
   CLOCK_RECORD,
   NODE_ORDER_RECORD,
+  OUTBOX_RECORD,
 ]);
 
 /** Includes the identity of the store: workers keep it in their outcome journal. */

@@ -10,6 +10,7 @@ import { checkNodes } from '../../../node/cluster/check-nodes.ts';
 import { checkHome } from '../../../node/doctor/check-home.ts';
 import { checkMachine } from '../../../node/doctor/check-machine.ts';
 import { checkOrphans } from '../../../node/doctor/check-orphans.ts';
+import { checkOutboxes } from '../../../node/doctor/check-outboxes.ts';
 import type { Finding, FindingLevel } from '../../../node/doctor/finding.ts';
 import { fault, fine, warning } from '../../../node/doctor/finding.ts';
 import type { Home } from '../../../node/home.ts';
@@ -67,6 +68,7 @@ async function examine(home: Home, given: DoctorOptions): Promise<readonly Findi
       ...checkMachine({ now, storeSeenAt: store.seenAt, pid: node.pid ?? 'self' }),
       ...(store.jobs === null ? [] : await checkOrphans(home, store.jobs, now)),
       ...(store.jobs === null ? [] : await queueProblems(store.jobs)),
+      ...(store.jobs === null ? [] : await checkOutboxes(store.jobs, now)),
       ...(store.shared === null ? [] : await checkNodes({ home, store: store.shared, version: packageVersion() })),
       ...(given.isScrubbing ? await scrub(home) : []),
     ];
