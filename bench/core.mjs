@@ -5,6 +5,7 @@
  *   --only redis|sqlite  one store of Longhaul
  *   --part <name …>      only these measurements: add, bulk, work1, work100, priority, tag, delay,
  *                        failing, throttle, pickup, pickupInside, bytes, claim, finished, heartbeats
+ *   --waiting <n>        the long queue of the claim, add and settle rows (default 1,000,000; 10,000,000 takes half an hour)
  *   --rounds <n>         number of rounds (default 3); a figure is the median of the rounds
  *   --against <folder>   compare this build with the build in another clone, without peers (default 5 rounds)
  *   --json               print only the rows as JSON to stdout
@@ -42,6 +43,7 @@ const full = {
   bytes: 20_000,
   few,
   many: 1_000_000,
+  waiting: 1_000_000,
   heartbeatSeconds: 60,
 };
 const quick = {
@@ -55,6 +57,7 @@ const quick = {
   bytes: 20_000,
   few,
   many: 100_000,
+  waiting: 100_000,
   heartbeatSeconds: 20,
 };
 
@@ -105,17 +108,19 @@ function parseArguments() {
       against: { type: 'string' },
       part: { type: 'string', multiple: true },
       rounds: { type: 'string' },
+      waiting: { type: 'string' },
     },
     choices: { only: ['redis', 'sqlite'], part: measurements.map(({ part }) => part) },
-    numbers: ['rounds'],
+    numbers: ['rounds', 'waiting'],
   });
   const stores = ['redis', 'sqlite'].filter((each) => (values.only ?? each) === each);
   const pairs = values.against === undefined ? null : addOtherBuild(otherBuild(values.against), stores);
+  const sizes = values.quick ? quick : full;
   const chosen = measurements.filter(({ part }) => values.part?.includes(part) ?? true);
   return {
     ...values,
     stores,
-    sizes: values.quick ? quick : full,
+    sizes: { ...sizes, waiting: Number(values.waiting ?? sizes.waiting) },
     rounds: Number(values.rounds ?? (values.quick ? 1 : pairs ? 5 : 3)),
     pairs,
     measurements: chosen,

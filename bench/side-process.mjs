@@ -4,6 +4,8 @@
  * Started by frame/run-side.mjs with an IPC channel: receives { module, place, action, options }, sends { answer } or
  * { error }, and may send { ready } before.
  */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import * as drive from './drive.mjs';
 import * as scale from './scale.mjs';
 
@@ -25,7 +27,16 @@ async function answer({ module, place, action, options }) {
 async function perform(contender, { place, action, options }) {
   const session = await contender.open(place);
   const onReady = () => process.send({ ready: true });
-  const result = await actions[action](session, { ...options, onReady });
+  // A second store of the same kind, for measurements that compare two.
+  const openBeside = (name) => contender.open(placeBeside(place, name));
+  const result = await actions[action](session, { ...options, onReady, openBeside });
   await session.close();
   return result;
+}
+
+function placeBeside(place, name) {
+  if (place.folder === undefined) return { ...place, namespace: name };
+  const folder = join(place.folder, name);
+  mkdirSync(folder);
+  return { ...place, folder };
 }

@@ -46,19 +46,21 @@ const sqlite = [
   { row: 'pick-up p99, one process', measure: 'pickupInside.p99', unit: 'ms', peer: ['bullmq'], reach: ['≤', 1] },
 ];
 
-const size = ({ few, many }) => {
-  const [short, long] = [few, many].map((count) => count.toLocaleString('en'));
+const size = ({ few, many, waiting }) => {
+  const [short, long, queued] = [few, many, waiting].map((count) => count.toLocaleString('en'));
   const against = `itself with ${short} waiting`;
   return [
-    claim({ row: `claim one of ${long} waiting`, measure: 'claim.one', against }),
-    claim({ row: `claim 100 of ${long} waiting`, measure: 'claim.hundred', against }),
+    growth({ row: `claim one of ${queued} waiting`, measure: 'claim.one', against }),
+    growth({ row: `claim 100 of ${queued} waiting`, measure: 'claim.hundred', against }),
+    growth({ row: `add one to ${queued} waiting`, measure: 'claim.add', against }),
+    growth({ row: `settle one with ${queued} waiting`, measure: 'claim.settle', against }),
     { row: `list, slowest call, ${long} done`, measure: 'finished.list', unit: 'ms', reach: ['<', 100] },
     { row: `count, slowest call, ${long} done`, measure: 'finished.count', unit: 'ms', reach: ['<', 100] },
     { row: 'heartbeats of 1,000 running jobs', measure: 'heartbeats', unit: '% of one core', reach: ['<', 5] },
   ];
 };
 
-const claim = ({ row, measure, against }) => ({
+const growth = ({ row, measure, against }) => ({
   row,
   against,
   unit: 'ms',

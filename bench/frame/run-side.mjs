@@ -5,7 +5,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../side-process.mjs', import.meta.url));
-const limitMs = 10 * 60_000;
+const usualLimitMs = 10 * 60_000;
 const alive = new Set();
 
 export const runSide = (task) => startSide(task).answer;
@@ -21,7 +21,7 @@ export function startSide({ module, place, action, options }) {
   child.stderr.on('data', (chunk) => (stderr = (stderr + chunk).slice(-4_000)));
   let onReady = () => {};
   const ready = new Promise((resolve) => (onReady = resolve));
-  const answer = receiveAnswer(child, { onReady, output: () => stderr });
+  const answer = receiveAnswer(child, { onReady, output: () => stderr, limitMs: options.limitMs ?? usualLimitMs });
   child.send({ module, place, action, options });
   const readyOrOver = Promise.race([ready, answer]);
   // A caller awaits one of the two; the other one must not raise an unhandled rejection.
@@ -29,7 +29,7 @@ export function startSide({ module, place, action, options }) {
   return { ready: readyOrOver, answer };
 }
 
-function receiveAnswer(child, { onReady, output }) {
+function receiveAnswer(child, { onReady, output, limitMs }) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
     let received;
