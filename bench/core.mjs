@@ -4,7 +4,8 @@
  *   --quick              small sizes, one round: a functional check, not a measurement
  *   --only redis|sqlite  one store of Longhaul
  *   --part <name …>      only these measurements: add, bulk, work1, work100, priority, tag, delay,
- *                        failing, throttle, pickup, pickupInside, bytes, claim, finished, heartbeats
+ *                        failing, throttle, processes1, processes2, processes4, pickup, pickupInside, bytes, claim,
+ *                        finished, heartbeats
  *   --waiting <n>        the long queue of the claim, add and settle rows (default 1,000,000; 10,000,000 takes half an hour)
  *   --rounds <n>         number of rounds (default 3); a figure is the median of the rounds
  *   --against <folder>   compare this build with the build in another clone, without peers (default 5 rounds)
@@ -16,7 +17,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { compareBuilds } from './frame/compare-builds.mjs';
-import { addOtherBuild, contenders, isOurs } from './frame/contenders.mjs';
+import { addOtherBuild, contenders, isOurs, onPostgres } from './frame/contenders.mjs';
 import { openEnvironment } from './frame/environment.mjs';
 import { createFigures } from './frame/figures.mjs';
 import { isBusy, machineFacts } from './frame/machine.mjs';
@@ -25,12 +26,13 @@ import { inTurns } from './frame/rounds.mjs';
 import { toRows } from './frame/rows.mjs';
 import { bytes } from './suites/bytes.mjs';
 import { pickup } from './suites/pickup.mjs';
+import { processes } from './suites/processes.mjs';
 import { rates } from './suites/rates.mjs';
 import { scale } from './suites/scale.mjs';
 import { targets } from './targets.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const measurements = [...rates, ...pickup, ...bytes, ...scale];
+const measurements = [...rates, ...processes, ...pickup, ...bytes, ...scale];
 const few = 1_000;
 const full = {
   add: 30_000,
@@ -38,6 +40,7 @@ const full = {
   work1: 10_000,
   work100: 50_000,
   ordinary: 30_000,
+  processes: 50_000,
   pickup: 550,
   pickupEveryMs: 20,
   bytes: 20_000,
@@ -47,11 +50,12 @@ const full = {
   heartbeatSeconds: 60,
 };
 const quick = {
-  add: 10_000,
+  add: 3_000,
   bulk: 20_000,
-  work1: 2_000,
-  work100: 10_000,
-  ordinary: 5_000,
+  work1: 1_000,
+  work100: 4_000,
+  ordinary: 2_000,
+  processes: 4_000,
   pickup: 250,
   pickupEveryMs: 15,
   bytes: 20_000,
@@ -65,6 +69,9 @@ async function main() {
   const redisPath = process.env.LONGHAUL_REDIS_SERVER ?? 'redis-server';
   const environment = await openEnvironment({
     redisPath,
+    postgresBin: options.names.some((name) => onPostgres.includes(name))
+      ? process.env.LONGHAUL_POSTGRES_BIN
+      : undefined,
     parent: join(root, 'node_modules', '.cache', 'longhaul', 'bench'),
   });
   const facts = await machineFacts({ ...environment, root });
@@ -125,6 +132,7 @@ function parseArguments() {
     pairs,
     measurements: chosen,
     parts: new Set(chosen.map(({ part }) => part)),
+    hasPostgres,
     names: pairs ? pairs.flatMap(({ name, other }) => [name, other]) : namesFor(stores),
   };
 }
@@ -138,8 +146,11 @@ function otherBuild(folder) {
 
 /** Returns the chosen stores of Longhaul and all peers: each store is compared with the fastest peer of any kind. */
 const namesFor = (stores) =>
-  Object.keys(contenders).filter((name) => !isOurs(name) || stores.includes(contenders[name].store));
+  Object.keys(contenders)
+    .filter((name) => !isOurs(name) || stores.includes(contenders[name].store))
+    .filter((name) => hasPostgres || !onPostgres.includes(name));
 
+const hasPostgres = process.env.LONGHAUL_POSTGRES_BIN !== undefined;
 const options = parseArguments();
 const print = options.json ? (line) => console.error(line) : (line) => console.log(line);
 process.exitCode = await main();

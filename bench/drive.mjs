@@ -12,6 +12,7 @@ const bulkSize = 1_000;
 const warmUpJobs = 1_000;
 const warmUpQueue = 'warm';
 const queue = 'bench';
+const progressMs = 5;
 
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 const jobData = (n) => ({ n, to: 'someone@example.org', subject: 'Your report is ready' });
@@ -57,6 +58,7 @@ async function addInBulk(session, { name, count, kind = 'plain' }) {
 /** Adds the jobs that another process runs, or whose bytes are counted. `kind` names their option (contenders/). */
 export async function fill(session, { count, kind }) {
   await addInBulk(session, { name: queue, count, kind });
+  await session.filled?.();
   return {};
 }
 
@@ -85,6 +87,31 @@ async function workOff(session, { name, count, concurrency, kind }) {
   return result;
 }
 
+/**
+ * One of several worker processes of a queue. It starts at the step 'go' and reports how many jobs it settled; at the step
+ * 'finish' it stops. Returns which jobs it handled and when it settled the last one.
+ */
+export async function share(session, { index, concurrency, onReady, onProgress, step }) {
+  const [handled, go, finish] = [[], step('go'), step('finish')];
+  const name = `${warmUpQueue}${index}`;
+  await addInBulk(session, { name, count: warmUpJobs });
+  await workOff(session, { name, count: warmUpJobs, concurrency });
+  let [settled, reported, lastAtMs] = [0, 0, 0];
+  const onSettled = () => ([settled, lastAtMs] = [settled + 1, nowMs()]);
+  const worker = await session.work(queue, async ({ n }) => void handled.push(n), { concurrency, onSettled });
+  const timer = setInterval(() => {
+    if (settled > reported) onProgress((reported = settled));
+  }, progressMs);
+  onReady();
+  await go;
+  worker.start();
+  await finish;
+  clearInterval(timer);
+  if (worker.drained) lastAtMs = await worker.drained().then(nowMs);
+  await worker.stop();
+  return { handled, lastAtMs };
+}
+
 /** Waits for the jobs of `send`, in this or another process; returns the latencies from the call to the handler. */
 export async function listen(session, { count, discard, onReady }) {
   const [handled, latencies] = [exactly(count), []];
@@ -92,7 +119,7 @@ export async function listen(session, { count, discard, onReady }) {
     if (n >= discard) latencies.push(nowMs() - sentAtMs);
     handled.saw(n);
   };
-  const worker = await session.work(queue, handler, { concurrency: 10 });
+  const worker = await session.work(queue, handler, { concurrency: 10, isIdle: true });
   worker.start();
   onReady();
   await worker.settled(count);

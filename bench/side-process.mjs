@@ -2,7 +2,7 @@
  * One side of a measurement in a process of its own, so that sides share neither heap nor compiled code.
  *
  * Started by frame/run-side.mjs with an IPC channel: receives { module, place, action, options }, sends { answer } or
- * { error }, and may send { ready } before.
+ * { error }, and may send { ready } and { progress } before; it waits for { step } where an action asks for one.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,13 @@ import * as scale from './scale.mjs';
 const actions = { ...drive, ...scale };
 
 process.once('message', (task) => void answer(task));
+/** Resolves with the next message of the parent, which has the name of a step. */
+const step = (name) =>
+  new Promise((resolve) => {
+    process.on('message', (message) => {
+      if (message.step === name) resolve();
+    });
+  });
 
 async function answer({ module, place, action, options }) {
   try {
@@ -27,9 +34,10 @@ async function answer({ module, place, action, options }) {
 async function perform(contender, { place, action, options }) {
   const session = await contender.open(place);
   const onReady = () => process.send({ ready: true });
+  const onProgress = (count) => process.send({ progress: count });
   // A second store of the same kind, for measurements that compare two.
   const openBeside = (name) => contender.open(placeBeside(place, name));
-  const result = await actions[action](session, { ...options, onReady, openBeside });
+  const result = await actions[action](session, { ...options, onReady, onProgress, step, openBeside });
   await session.close();
   return result;
 }

@@ -18,7 +18,7 @@ export async function open({ port }) {
     ready: (name) => queue(name).ready(),
     add: (name, data) => queue(name).createJob(data).save(),
     addBulk: (name, list) => saveAll(queue(name), list),
-    work: (name, handler, { concurrency }) => work({ name, handler, concurrency, redis }),
+    work: (name, handler, options) => work({ name, handler, redis, ...options }),
     countDone: async (name) => (await queue(name).checkHealth()).succeeded,
     close: async () => {
       for (const each of queues.values()) await each.close();
@@ -31,8 +31,8 @@ async function saveAll(queue, list) {
   for (const error of errors.values()) throw error;
 }
 
-async function work({ name, handler, concurrency, redis }) {
-  const settled = countdown();
+async function work({ name, handler, redis, concurrency, onSettled }) {
+  const settled = countdown(onSettled);
   const queue = new BeeQueue(name, { redis, ...lean });
   queue.on('succeeded', settled.count);
   queue.on('error', settled.fail);

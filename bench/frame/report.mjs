@@ -15,6 +15,9 @@ export const measures = [
   ['delay', 'process at 100 with a delay, jobs/s'],
   ['failing', 'process at 100, failing once, jobs/s'],
   ['throttle', 'process at 100 with a throttle, jobs/s'],
+  ['processes1', 'process with 1 process, jobs/s'],
+  ['processes2', 'process with 2 processes, jobs/s'],
+  ['processes4', 'process with 4 processes, jobs/s'],
   ['pickup.p50', 'pick-up p50, two processes, ms'],
   ['pickup.p99', 'pick-up p99, two processes, ms'],
   ['pickupInside.p50', 'pick-up p50, one process, ms'],
@@ -39,7 +42,9 @@ function notesOf({ options, isProvisional }) {
     rounds,
     ...(options.quick ? ['Small sizes (--quick): a functional check, not a measurement.'] : []),
     ...(isProvisional ? ['PROVISIONAL: something else was running on this machine.'] : []),
-    'Not measured yet: pg-boss and Graphile Worker (PostgreSQL), so the fastest peer is the fastest of those here.',
+    ...(options.hasPostgres
+      ? []
+      : ['Without pg-boss and Graphile Worker: there is no PostgreSQL server on this machine.']),
   ];
 }
 

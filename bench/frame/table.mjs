@@ -72,7 +72,7 @@ function distance({ row, against, reach, short }) {
 }
 
 export const factLines = (facts) => [
-  `${facts.date}, commit ${facts.commit}, Node ${facts.node}, ${facts.redis}, ${facts.system}`,
+  `${facts.date}, commit ${facts.commit}, Node ${facts.node}, ${[facts.redis, facts.postgres, facts.system].filter(Boolean).join(', ')}`,
   `${facts.cores} cores (${facts.cpu}), ${facts.memoryGB} GB, ${facts.disk} with ${facts.fsyncsPerSecond.toLocaleString('en')} fsyncs a second`,
 ];
 
