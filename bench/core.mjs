@@ -6,11 +6,13 @@
  *   --part <name …>      only these measurements: add, bulk, work1, work100, priority, tag, delay,
  *                        failing, throttle, processes1, processes2, processes4, pickup, pickupInside, bytes, claim,
  *                        finished, heartbeats
- *   --waiting <n>        the long queue of the claim, add and settle rows (default 1,000,000; 10,000,000 takes half an hour)
+ *   --waiting <n>        the long queue of the claim, add and settle rows (default 1,000,000; 10,000,000 takes ten minutes)
  *   --rounds <n>         number of rounds (default 3); a figure is the median of the rounds
  *   --against <folder>   compare this build with the build in another clone, without peers (default 5 rounds)
  *   --json               print only the rows as JSON to stdout
- *   --write              write the table to docs/benchmarks.md
+ *   --check              compare the ratios with the kept ones (bench/ratios.json): exit code 1 if one moved by more than
+ *                        the spread of the rounds
+ *   --write              write the table to docs/benchmarks.md, its charts, and the ratios to keep
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -20,8 +22,9 @@ import { compareBuilds } from './frame/compare-builds.mjs';
 import { addOtherBuild, contenders, isOurs, onPostgres } from './frame/contenders.mjs';
 import { openEnvironment } from './frame/environment.mjs';
 import { createFigures } from './frame/figures.mjs';
+import { checkLines, compareRatios } from './frame/kept-ratios.mjs';
 import { isBusy, machineFacts } from './frame/machine.mjs';
-import { report } from './frame/report.mjs';
+import { ratiosPath, report } from './frame/report.mjs';
 import { inTurns } from './frame/rounds.mjs';
 import { toRows } from './frame/rows.mjs';
 import { bytes } from './suites/bytes.mjs';
@@ -85,8 +88,10 @@ async function main() {
   if (options.pairs) return compareBuilds({ figures, facts, options, isProvisional, print });
   const specs = targets(options).filter(({ measure: name }) => options.parts.has(name.split('.')[0]));
   const rows = toRows(specs, figures);
+  const comparison = options.check ? compareRatios(join(root, ratiosPath), rows) : null;
   report({ rows, figures, facts, options, isProvisional, root, print });
-  return rows.some((row) => row.void) ? 1 : 0;
+  if (comparison) print(`\n${checkLines(comparison).join('\n')}`);
+  return rows.some((row) => row.void) || comparison?.moved.length > 0 ? 1 : 0;
 }
 
 async function measure({ part, title, names, isSteady, once }, { environment, figures }) {
@@ -111,6 +116,7 @@ function parseArguments() {
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
       only: { type: 'string' },
       against: { type: 'string' },
       part: { type: 'string', multiple: true },

@@ -1,9 +1,16 @@
-/** Writes the results to the terminal, to stdout as JSON, and to the table of docs/benchmarks.md. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/**
+ * Writes the results to the terminal and to stdout as JSON; with `--write` also to the table of docs/benchmarks.md, to its
+ * charts and to the kept ratios.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { coreCharts } from './core-charts.mjs';
+import { keepRatios } from './kept-ratios.mjs';
 import * as table from './table.mjs';
 
 const markers = { from: '<!-- bench:core -->', to: '<!-- /bench:core -->' };
+const chartFolder = join('docs', 'benchmarks');
+export const ratiosPath = join('bench', 'ratios.json');
 /** Each measure of the rounds with its title. */
 export const measures = [
   ['add', 'add one by one, jobs/s'],
@@ -32,7 +39,16 @@ export function report({ rows, figures, facts, options, isProvisional, root, pri
   const result = { rows, facts, allFigures, notes, names: options.names };
   print(asText(result));
   if (options.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-  if (options.write) writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result));
+  if (!options.write) return;
+  writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result));
+  writeCharts(join(root, chartFolder), coreCharts({ rows, figures, measures: shown, names: options.names, facts }));
+  keepRatios(join(root, ratiosPath), { rows, facts });
+}
+
+/** Writes each chart to its file in the folder of charts. */
+export function writeCharts(folder, charts) {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, svg] of Object.entries(charts)) writeFileSync(join(folder, name), svg);
 }
 
 function notesOf({ options, isProvisional }) {
@@ -70,7 +86,11 @@ const asMarkdown = ({ rows, facts, allFigures, notes, names }) =>
     '',
     table.markdownFigures(allFigures),
     '',
+    '![The figures of all contenders as bars](benchmarks/core-figures.svg)',
+    '',
     table.markdownTable(rows),
+    '',
+    '![The ratios of all rows as bars](benchmarks/core-ratios.svg)',
     '',
     ...missing(rows).map((line) => (line.startsWith('  ') ? `- ${line.trim()}` : `${line}\n`)),
   ].join('\n');
