@@ -9,7 +9,8 @@ import { arrivals } from './frame/arrivals.mjs';
 import { exactly } from './frame/exactly.mjs';
 
 const bulkSize = 1_000;
-const warmUpJobs = 1_000;
+/** The uncounted jobs before a measurement: 1,000, and fewer with small sizes. */
+const warmUpJobs = (count) => Math.min(1_000, Math.ceil(count / 4));
 const warmUpQueue = 'warm';
 const queue = 'bench';
 const progressMs = 5;
@@ -20,7 +21,7 @@ const rate = (count, startedAt) => count / ((nowMs() - startedAt) / 1_000);
 
 /** Measures jobs a second with `inFlight` callers that each add one job after another. */
 export async function add(session, { count, inFlight }) {
-  await addOneByOne(session, { name: warmUpQueue, count: warmUpJobs, inFlight });
+  await addOneByOne(session, { name: warmUpQueue, count: warmUpJobs(count), inFlight });
   await session.ready(queue);
   const startedAt = nowMs();
   await addOneByOne(session, { name: queue, count, inFlight });
@@ -37,7 +38,7 @@ async function addOneByOne(session, { name, count, inFlight }) {
 
 /** Measures jobs a second with one caller that adds a thousand at a time. */
 export async function addBulk(session, { count }) {
-  await addInBulk(session, { name: warmUpQueue, count: warmUpJobs });
+  await addInBulk(session, { name: warmUpQueue, count: warmUpJobs(count) });
   await session.ready(queue);
   const startedAt = nowMs();
   await addInBulk(session, { name: queue, count });
@@ -64,8 +65,9 @@ export async function fill(session, { count, kind }) {
 
 /** Measures jobs a second of one worker with `count` waiting jobs; each must be handled exactly once. */
 export async function work(session, { count, concurrency, kind = 'plain' }) {
-  await addInBulk(session, { name: warmUpQueue, count: warmUpJobs });
-  await workOff(session, { name: warmUpQueue, count: warmUpJobs, concurrency });
+  const warmUp = { name: warmUpQueue, count: warmUpJobs(count), concurrency };
+  await addInBulk(session, warmUp);
+  await workOff(session, warmUp);
   return { rate: await workOff(session, { name: queue, count, concurrency, kind }) };
 }
 
@@ -91,11 +93,11 @@ async function workOff(session, { name, count, concurrency, kind }) {
  * One of several worker processes of a queue. It starts at the step 'go' and reports how many jobs it settled; at the step
  * 'finish' it stops. Returns which jobs it handled and when it settled the last one.
  */
-export async function share(session, { index, concurrency, onReady, onProgress, step }) {
+export async function share(session, { index, count, concurrency, onReady, onProgress, step }) {
   const [handled, go, finish] = [[], step('go'), step('finish')];
-  const name = `${warmUpQueue}${index}`;
-  await addInBulk(session, { name, count: warmUpJobs });
-  await workOff(session, { name, count: warmUpJobs, concurrency });
+  const warmUp = { name: `${warmUpQueue}${index}`, count: warmUpJobs(count), concurrency };
+  await addInBulk(session, warmUp);
+  await workOff(session, warmUp);
   let [settled, reported, lastAtMs] = [0, 0, 0];
   const onSettled = () => ([settled, lastAtMs] = [settled + 1, nowMs()]);
   const worker = await session.work(queue, async ({ n }) => void handled.push(n), { concurrency, onSettled });

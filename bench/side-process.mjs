@@ -7,9 +7,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as drive from './drive.mjs';
+import * as long from './long-drive.mjs';
 import * as scale from './scale.mjs';
 
-const actions = { ...drive, ...scale };
+const actions = { ...drive, ...scale, ...long };
 
 process.once('message', (task) => void answer(task));
 /** Resolves with the next message of the parent, which has the name of a step. */

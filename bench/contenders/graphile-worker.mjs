@@ -31,6 +31,8 @@ export async function open({ url, isLocal = false }) {
     return (await pgPool.query(text, [name])).rows[0].jobs;
   };
   return {
+    /** No record of a done job: `countDone` is 0 when no job is left. */
+    deletesDone: true,
     ready: async () => {},
     add: (name, data) => utils.addJob(name, data),
     addBulk: (name, list, kind = 'plain') =>

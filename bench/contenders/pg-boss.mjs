@@ -20,7 +20,7 @@ const emptyMs = 2;
 /** A hundred jobs at once are two groups of fifty: one is fetched while the other is completed. */
 const loops = (concurrency) => (concurrency === 1 ? 1 : 2);
 
-export async function open({ url }) {
+export async function open({ url, heartbeatSeconds }) {
   const boss = new PgBoss({ connectionString: url, max: connections, useListenNotify: true });
   let onError = () => {};
   boss.on('error', (error) => onError(error));
@@ -28,7 +28,8 @@ export async function open({ url }) {
   const queues = new Map();
   /** The first process that names a queue creates it. NOTIFY costs time with each add: only an idle queue has it. */
   const ready = (name, notify = false) => {
-    if (!queues.has(name)) queues.set(name, boss.createQueue(name, { notify }));
+    if (!queues.has(name))
+      queues.set(name, boss.createQueue(name, { notify, ...(heartbeatSeconds && { heartbeatSeconds }) }));
     return queues.get(name);
   };
   const sql = async (text, values) => (await boss.getDb().executeSql(text, values)).rows;

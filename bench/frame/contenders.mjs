@@ -27,6 +27,14 @@ export const contenders = {
     durability: 'SQLite WAL, synchronous=NORMAL (no fsync at a commit)',
   },
   'pg-boss': { title: 'pg-boss', store: 'postgres', durability: atCommit },
+  'pg-boss-heartbeat': {
+    title: 'pg-boss, heartbeat of 10 s',
+    module: 'pg-boss',
+    store: 'postgres',
+    place: { heartbeatSeconds: 10 },
+    durability: atCommit,
+    isLongOnly: true,
+  },
   'graphile-worker': { title: 'Graphile Worker, defaults', store: 'postgres', durability: atCommit },
   'graphile-worker-local': {
     title: 'Graphile Worker, local queue',

@@ -9,8 +9,6 @@ import { startPostgres } from './postgres-server.mjs';
 import { startRedis } from './redis-server.mjs';
 import { endSides, runSide, startSide } from './run-side.mjs';
 
-const database = 'bench';
-
 /** Without `postgresBin` there is no PostgreSQL server. */
 export async function openEnvironment({ redisPath, postgresBin, parent }) {
   mkdirSync(parent, { recursive: true });
@@ -31,6 +29,7 @@ export async function openEnvironment({ redisPath, postgresBin, parent }) {
     ...servers,
     folder,
     withPlace: (name, work) => withPlace({ name, folder, servers }, work),
+    openPlace: (name) => openPlace({ name, folder, servers, isShared: true }),
     close: async () => {
       await redis.stop();
       await postgres?.stop();
@@ -40,34 +39,36 @@ export async function openEnvironment({ redisPath, postgresBin, parent }) {
 
 /** Calls `work` with functions that run actions of this contender on an empty store, then empties the store. */
 async function withPlace({ name, folder, servers }, work) {
-  const { module = name, store, place: settings = {} } = contenders[name];
-  const { place, close } = await stores[store]({ name, folder, ...servers });
-  const task = (action, options, onProgress) => ({
-    module,
-    place: { ...settings, ...place },
-    action,
-    options,
-    onProgress,
-  });
+  const { sides, close } = await openPlace({ name, folder, servers });
   try {
-    return await work({
-      run: (action, options) => runSide(task(action, options)),
-      start: (action, options, onProgress) => startSide(task(action, options, onProgress)),
-    });
+    return await work(sides);
   } finally {
     await close();
   }
 }
 
-/** Opens an empty store of each kind. */
+/** Opens a store: an empty one, or with `isShared` one that contenders have beside each other on the same servers. */
+async function openPlace({ name, folder, servers, isShared = false }) {
+  const { module = name, store, place: settings = {} } = contenders[name];
+  const { place, close } = await stores[store]({ name, folder, isShared, ...servers });
+  const task = (action, options) => ({ module, place: { ...settings, ...place }, action, options });
+  const sides = {
+    run: (action, options) => runSide(task(action, options)),
+    start: (action, options, onProgress) => startSide({ ...task(action, options), onProgress }),
+  };
+  return { sides, close };
+}
+
+/** Opens a store of each kind. */
 const stores = {
-  redis: async ({ redis }) => {
-    await redis.flush();
-    return { place: { port: redis.port }, close: () => redis.flush() };
+  redis: async ({ redis, isShared }) => {
+    return { place: { port: redis.port }, close: async () => (isShared ? undefined : redis.flush()) };
   },
-  postgres: async ({ postgres }) => {
+  postgres: async ({ name, postgres, isShared }) => {
+    const database = isShared ? name.replaceAll('-', '_') : 'bench';
     await postgres.recreate(database);
-    return { place: { url: postgres.url(database) }, close: () => postgres.drop(database) };
+    // The next measurement drops it.
+    return { place: { url: postgres.url(database) }, close: async () => {} };
   },
   sqlite: async ({ name, folder }) => {
     const own = mkdtempSync(join(folder, `${name}-`));

@@ -63,7 +63,6 @@ function session({ bin, data, port, as, folder, server: first }) {
       await query(`create database ${database}`);
       await query('checkpoint');
     },
-    drop: (database) => query(`drop database if exists ${database} with (force)`),
     /** Stops the server as a crash does; `restart` starts it again with its data. */
     halt,
     restart: async () => {

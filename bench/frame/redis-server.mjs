@@ -18,17 +18,25 @@ export async function startRedis({ path, folder }) {
   const port = await freePort();
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'redis.conf'), config({ port, folder }));
-  const server = spawn(path, [join(folder, 'redis.conf')], { stdio: 'ignore' });
-  const client = await connectTo(port, server);
+  const launch = () => spawn(path, [join(folder, 'redis.conf')], { stdio: 'ignore' });
+  let server = launch();
+  let client = await connectTo(port, server);
+  const halt = async () => {
+    client.destroy();
+    server.kill('SIGKILL');
+    await (server.exitCode === null && server.signalCode === null ? once(server, 'exit') : undefined);
+  };
   return {
     port,
     flush: () => flush(client),
     info: async () => parseInfo(await client.info()),
     kill: () => server.kill('SIGKILL'),
-    stop: async () => {
-      client.destroy();
-      server.kill('SIGKILL');
-      await (server.exitCode === null && server.signalCode === null ? once(server, 'exit') : undefined);
+    stop: halt,
+    /** Stops the server as a crash does; `restart` starts it again with its file. */
+    halt,
+    restart: async () => {
+      server = launch();
+      client = await connectTo(port, server);
     },
   };
 }

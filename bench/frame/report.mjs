@@ -8,8 +8,7 @@ import { coreCharts } from './core-charts.mjs';
 import { keepRatios } from './kept-ratios.mjs';
 import * as table from './table.mjs';
 
-const markers = { from: '<!-- bench:core -->', to: '<!-- /bench:core -->' };
-const chartFolder = join('docs', 'benchmarks');
+export const chartFolder = join('docs', 'benchmarks');
 export const ratiosPath = join('bench', 'ratios.json');
 /** Each measure of the rounds with its title. */
 export const measures = [
@@ -40,7 +39,7 @@ export function report({ rows, figures, facts, options, isProvisional, root, pri
   print(asText(result));
   if (options.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   if (!options.write) return;
-  writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result));
+  writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result), 'core');
   writeCharts(join(root, chartFolder), coreCharts({ rows, figures, measures: shown, names: options.names, facts }));
   keepRatios(join(root, ratiosPath), { rows, facts });
 }
@@ -100,7 +99,9 @@ function missing(rows) {
   return lines.length === 0 ? ['All targets are reached.'] : ['Not reached:', ...lines.map((line) => `  ${line}`)];
 }
 
-function writeInto(path, text) {
+/** Replaces the part of a page between the two comments of a benchmark. */
+export function writeInto(path, text, name) {
+  const markers = { from: `<!-- bench:${name} -->`, to: `<!-- /bench:${name} -->` };
   const page = readFileSync(path, 'utf8');
   const [start, end] = [page.indexOf(markers.from), page.indexOf(markers.to)];
   if (start < 0 || end < start) throw new Error(`${path} has no ${markers.from} … ${markers.to}`);

@@ -35,7 +35,8 @@ export function aligned(lines) {
 
 export const markdownTable = (rows) => markdown([head, ...rows.map(cells)]);
 
-function markdown([first, ...rest]) {
+/** Returns lines of cells as a Markdown table. */
+export function markdown([first, ...rest]) {
   const line = (each) => `| ${each.join(' | ')} |`;
   return [line(first), line(first.map(() => '---')), ...rest.map(line)].join('\n');
 }

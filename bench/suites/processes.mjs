@@ -19,7 +19,7 @@ async function rateOf({ run, start }, { number, count }) {
   let onAll = () => {};
   const all = new Promise((resolve) => (onAll = resolve));
   const sides = settled.map((_, index) =>
-    start('share', { index, concurrency }, (progress) => {
+    start('share', { index, count, concurrency }, (progress) => {
       settled[index] = progress;
       if (settled.reduce((sum, each) => sum + each, 0) >= count) onAll();
     }),

@@ -1,20 +1,22 @@
 /** Rates of adding and processing, in jobs a second. */
 import { contenders } from '../frame/contenders.mjs';
 
-const all = Object.keys(contenders);
+const all = Object.keys(contenders).filter((name) => !contenders[name].isLongOnly);
+/** Its settings for speed are those of a worker: it adds as with its defaults. */
+const producers = all.filter((name) => name !== 'graphile-worker-local');
 const graphile = ['graphile-worker', 'graphile-worker-local'];
 
 export const rates = [
   {
     part: 'add',
     title: 'add one by one, 500 in flight',
-    names: all,
+    names: producers,
     once: async ({ run }, { add }) => ({ add: (await run('add', { count: add, inFlight: 500 })).rate }),
   },
   {
     part: 'bulk',
     title: 'add in bulk, 1,000 a call',
-    names: all,
+    names: producers,
     once: async ({ run }, { bulk }) => ({ bulk: (await run('addBulk', { count: bulk })).rate }),
   },
   process({ part: 'work1', concurrency: 1 }),
