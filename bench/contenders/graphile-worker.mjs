@@ -21,7 +21,9 @@ const fast = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatch
 
 export async function open({ url, isLocal = false }) {
   const pgPool = new pg.Pool({ connectionString: url, max: connections });
+  // It asks for both: a connection that is lost is replaced.
   pgPool.on('error', () => {});
+  pgPool.on('connect', (client) => client.on('error', () => {}));
   const utils = await makeWorkerUtils({ pgPool, logger });
   await utils.migrate();
   await warmUp(pgPool);
@@ -71,7 +73,8 @@ function work({ name, handler, count, onSettled, remaining, options }) {
   return {
     start: () => {
       running = run({ ...options, taskList: { [name]: task }, noHandleSignals: true, pollInterval: 1_000 });
-      running.catch(settled.fail);
+      // A runner that cannot go on rejects its promise.
+      running.then((runner) => runner.promise).catch(settled.fail);
     },
     settled: async (wanted) => {
       await settled.reached(wanted);

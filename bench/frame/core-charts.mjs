@@ -50,7 +50,7 @@ function timesBetter({ row, ours, ratio, reach, against, unit }) {
   const times = isHigher ? value : 1 / value;
   const target = ratio !== null && limit ? (isHigher ? Number(limit) : 1 / Number(limit)) : undefined;
   const text =
-    ratio === null ? `${number(ours)} ${unit}` : `${number(times)} × ${against.replace(' (the fastest)', '')}`;
+    ratio === null ? `${number(ours)} ${unit}` : `${number(times)} × ${against.replace(/ \(the fastest.*\)$/, '')}`;
   return { label: row, value: times, text, ...(target !== undefined && { mark: target }) };
 }
 

@@ -8,8 +8,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const leastShare = 0.1;
 
-/** Returns a row's name in the file: several rows differ only in their peer. */
-const keyOf = ({ row, against }) => `${row}, against ${against.replace(' (the fastest)', '')}`;
+/** Returns a row's name in the file: several rows differ only in their peer. Which peer is the fastest may change. */
+const keyOf = ({ row, against }) => `${row}, against ${/\((the fastest.*)\)$/.exec(against)?.[1] ?? against}`;
 
 const rounded = (value) => Number(value.toPrecision(3));
 const compared = (rows) => rows.filter(({ ratio, void: reason }) => ratio !== null && reason === null);
@@ -59,7 +59,7 @@ export function checkLines({ compared: count, moved, missing }) {
       `  ${key}: ${before.toFixed(2)} × kept, ${now.toFixed(2)} × now (${isBetter ? 'better' : 'WORSE'})`,
   );
   return [
-    `Compared with the kept ratios: ${count} rows, ${moved.length} moved by more than the spread.`,
+    `Ratios compared with the kept ones: ${count}. Moved by more than the spread: ${moved.length}.`,
     ...lines,
     ...(missing.length > 0 ? [`Without a kept ratio: ${missing.join('; ')}.`] : []),
     ...(moved.length > 0 ? ['A change that is meant: keep the new ratios with --write.'] : []),

@@ -37,7 +37,8 @@ function cell(part, result) {
   if (result === null) return 'n/a';
   if (result.problem) return `VOID: ${result.problem}`;
   if (part === 'blocked') return result.runs === 1 ? 'run once' : `started ${times(result.runs)}`;
-  return part === 'away' ? `${times(result.runs)}, ${duration(result)}` : duration(result);
+  const exited = result.hasExited ? ', the worker exits' : '';
+  return part === 'away' ? `${times(result.runs)}${exited}, ${duration(result)}` : duration(result);
 }
 
 const times = (count) => ['never', 'once', 'twice'][count] ?? `${count} times`;

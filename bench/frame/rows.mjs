@@ -41,7 +41,7 @@ function peerOf(spec, figures) {
   const all = spec.peer.map((name) => ({ ...figures.of(name, spec.measure), ...pick(contenders[name]) }));
   const place = ({ value }) => (value === undefined ? Number.MAX_VALUE : spec.isLowest ? value : -value);
   const best = all.toSorted((a, b) => place(a) - place(b))[0];
-  return all.length > 1 ? { ...best, title: `${best.title} (the fastest)` } : best;
+  return all.length > 1 ? { ...best, title: `${best.title} (${spec.among ?? 'the fastest'})` } : best;
 }
 
 const pick = ({ title, durability }) => ({ title, durability });

@@ -43,11 +43,11 @@ export async function away({ start, run }, { awayMs, limitMs, outage }) {
   const check = start('settledInStore', {});
   const settled = await Promise.race([check.answer, sleep(limitMs, null)]);
   check.kill();
-  const runs = worker.count('started');
+  const seen = { runs: worker.count('started'), hasExited: worker.hasExited() };
   worker.kill();
   return settled === null
-    ? { runs, moreThanSeconds: limitMs / 1_000 }
-    : { runs, seconds: Math.max(0, settled.atMs - backAtMs) / 1_000 };
+    ? { ...seen, moreThanSeconds: limitMs / 1_000 }
+    : { ...seen, seconds: Math.max(0, settled.atMs - backAtMs) / 1_000 };
 }
 
 /** Starts a worker process and collects what it reports. */
@@ -57,9 +57,12 @@ async function holder(start, options) {
     events.push(event);
     for (const check of waiting) check();
   });
+  let hasExited = false;
+  side.answer.catch(() => (hasExited = true));
   await side.ready;
   return {
     kill: side.kill,
+    hasExited: () => hasExited,
     count: (name) => events.filter(({ event }) => event === name).length,
     /** Resolves with the first event of this name, or with undefined after the limit. */
     next: (name, limitMs) =>
