@@ -2,7 +2,7 @@
  * The environment of a run: one Redis server and one PostgreSQL server for the contenders that need one, and a directory
  * on the same disk for the others. Each measurement starts empty. Everything is removed, however the run ends.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { contenders } from './contenders.mjs';
 import { startPostgres } from './postgres-server.mjs';
@@ -13,15 +13,19 @@ import { endSides, runSide, startSide } from './run-side.mjs';
 export async function openEnvironment({ redisPath, postgresBin, parent }) {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'run-'));
+  // The user of the PostgreSQL server must be able to enter it.
+  chmodSync(folder, 0o711);
   const redis = await startRedis({ path: redisPath, folder: join(folder, 'redis') });
   const postgres = postgresBin ? await startPostgres({ bin: postgresBin, parent: folder }) : null;
   const servers = { redis, postgres };
   const cleanUp = () => {
     endSides();
     redis.kill();
-    postgres?.kill();
-    // Killed processes may still write for a moment.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    try {
+      postgres?.kill();
+    } finally {
+      removeFolder(folder);
+    }
   };
   process.once('exit', cleanUp);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
@@ -36,6 +40,9 @@ export async function openEnvironment({ redisPath, postgresBin, parent }) {
     },
   };
 }
+
+/** Killed processes may still write for a moment. */
+const removeFolder = (folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 
 /** Calls `work` with functions that run actions of this contender on an empty store, then empties the store. */
 async function withPlace({ name, folder, servers }, work) {

@@ -7,7 +7,7 @@
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -68,10 +68,11 @@ function session({ bin, data, port, as, folder, server: first }) {
     restart: async () => {
       server = await launch({ bin, data, port, as });
     },
-    /** For the end of the process: without waiting. */
+    /** For the end of this process, which cannot await anything: waits for the server, whose last act removes its file. */
     kill: () => {
       server.kill('SIGQUIT');
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+      for (let tries = 0; tries < startTries && existsSync(join(data, 'postmaster.pid')); tries += 1) pause(stepMs);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: stepMs });
     },
     stop: async () => {
       await halt();
@@ -79,6 +80,8 @@ function session({ bin, data, port, as, folder, server: first }) {
     },
   };
 }
+
+const pause = (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 const config = ({ port, sockets }) =>
   [

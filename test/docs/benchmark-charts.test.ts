@@ -81,7 +81,7 @@ it('the committed charts show the tables of the page', () => {
   const shown = figures.flatMap(([, ...cells]) => cells.filter((cell) => cell !== '' && cell !== 'VOID'));
   expect(barsIn(chart('core-figures.svg'))).toBe(shown.length);
   expect(barsIn(chart('core-ratios.svg'))).toBe(tableOf(latest, '| row | Longhaul').length);
-  const used = [...page.matchAll(/benchmarks\/([\w-]+\.svg)/g)].map(([, name]) => name);
+  const used = [...page.matchAll(/benchmarks\/([\w-]+\.svg)/g)].map(([, name]) => name ?? '');
   expect(used.sort()).toEqual(readdirSync(join(root, 'docs/benchmarks')).sort());
 });
 
