@@ -1,35 +1,41 @@
 /**
  * `npm run bench -- core`: Longhaul and its peers, side by side in one run.
  *
- *   --quick              small sizes, one round: a functional check, not a measurement
+ *   --quick              small sizes, one round, within three minutes: a functional check, not a measurement
  *   --only redis|sqlite  one store of Longhaul
  *   --part <name …>      only these measurements: add, bulk, work1, work100, priority, tag, delay,
- *                        failing, throttle, pickup, pickupInside, bytes, claim, finished, heartbeats
+ *                        failing, throttle, processes1, processes2, processes4, pickup, pickupInside, bytes, claim,
+ *                        finished, heartbeats
+ *   --waiting <n>        the long queue of the claim, add and settle rows (default 1,000,000; 10,000,000 takes ten minutes)
  *   --rounds <n>         number of rounds (default 3); a figure is the median of the rounds
  *   --against <folder>   compare this build with the build in another clone, without peers (default 5 rounds)
  *   --json               print only the rows as JSON to stdout
- *   --write              write the table to docs/benchmarks.md
+ *   --check              compare the ratios with the kept ones (bench/ratios.json): exit code 1 if one moved by more than
+ *                        the spread of the rounds
+ *   --write              write the table to docs/benchmarks.md, its charts, and the ratios to keep
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { compareBuilds } from './frame/compare-builds.mjs';
-import { addOtherBuild, contenders, isOurs } from './frame/contenders.mjs';
+import { addOtherBuild, contenders, isOurs, onPostgres } from './frame/contenders.mjs';
 import { openEnvironment } from './frame/environment.mjs';
 import { createFigures } from './frame/figures.mjs';
+import { checkLines, compareRatios } from './frame/kept-ratios.mjs';
 import { isBusy, machineFacts } from './frame/machine.mjs';
-import { report } from './frame/report.mjs';
+import { ratiosPath, report } from './frame/report.mjs';
 import { inTurns } from './frame/rounds.mjs';
 import { toRows } from './frame/rows.mjs';
 import { bytes } from './suites/bytes.mjs';
 import { pickup } from './suites/pickup.mjs';
+import { processes } from './suites/processes.mjs';
 import { rates } from './suites/rates.mjs';
 import { scale } from './suites/scale.mjs';
 import { targets } from './targets.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const measurements = [...rates, ...pickup, ...bytes, ...scale];
+const measurements = [...rates, ...processes, ...pickup, ...bytes, ...scale];
 const few = 1_000;
 const full = {
   add: 30_000,
@@ -37,46 +43,55 @@ const full = {
   work1: 10_000,
   work100: 50_000,
   ordinary: 30_000,
+  processes: 50_000,
   pickup: 550,
   pickupEveryMs: 20,
   bytes: 20_000,
   few,
   many: 1_000_000,
+  waiting: 1_000_000,
   heartbeatSeconds: 60,
 };
 const quick = {
-  add: 10_000,
-  bulk: 20_000,
-  work1: 2_000,
-  work100: 10_000,
-  ordinary: 5_000,
-  pickup: 250,
-  pickupEveryMs: 15,
-  bytes: 20_000,
+  add: 2_000,
+  bulk: 10_000,
+  work1: 500,
+  work100: 4_000,
+  ordinary: 2_000,
+  processes: 3_000,
+  pickup: 120,
+  pickupEveryMs: 10,
+  bytes: 5_000,
   few,
-  many: 100_000,
-  heartbeatSeconds: 20,
+  many: 10_000,
+  waiting: 10_000,
+  heartbeatSeconds: 3,
 };
 
 async function main() {
   const redisPath = process.env.LONGHAUL_REDIS_SERVER ?? 'redis-server';
   const environment = await openEnvironment({
     redisPath,
+    postgresBin: options.names.some((name) => onPostgres.includes(name))
+      ? process.env.LONGHAUL_POSTGRES_BIN
+      : undefined,
     parent: join(root, 'node_modules', '.cache', 'longhaul', 'bench'),
   });
   const facts = await machineFacts({ ...environment, root });
   const figures = createFigures();
-  let isProvisional = false;
+  let isProvisional = await isBusy();
   for (const each of options.measurements) {
-    isProvisional = (await isBusy()) || isProvisional;
+    if (!options.quick) isProvisional = (await isBusy()) || isProvisional;
     await measure(each, { environment, figures });
   }
   await environment.close();
   if (options.pairs) return compareBuilds({ figures, facts, options, isProvisional, print });
   const specs = targets(options).filter(({ measure: name }) => options.parts.has(name.split('.')[0]));
   const rows = toRows(specs, figures);
+  const comparison = options.check ? compareRatios(join(root, ratiosPath), rows) : null;
   report({ rows, figures, facts, options, isProvisional, root, print });
-  return rows.some((row) => row.void) ? 1 : 0;
+  if (comparison) print(`\n${checkLines(comparison).join('\n')}`);
+  return rows.some((row) => row.void) || comparison?.moved.length > 0 ? 1 : 0;
 }
 
 async function measure({ part, title, names, isSteady, once }, { environment, figures }) {
@@ -101,25 +116,29 @@ function parseArguments() {
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
       only: { type: 'string' },
       against: { type: 'string' },
       part: { type: 'string', multiple: true },
       rounds: { type: 'string' },
+      waiting: { type: 'string' },
     },
     choices: { only: ['redis', 'sqlite'], part: measurements.map(({ part }) => part) },
-    numbers: ['rounds'],
+    numbers: ['rounds', 'waiting'],
   });
   const stores = ['redis', 'sqlite'].filter((each) => (values.only ?? each) === each);
   const pairs = values.against === undefined ? null : addOtherBuild(otherBuild(values.against), stores);
+  const sizes = values.quick ? quick : full;
   const chosen = measurements.filter(({ part }) => values.part?.includes(part) ?? true);
   return {
     ...values,
     stores,
-    sizes: values.quick ? quick : full,
+    sizes: { ...sizes, waiting: Number(values.waiting ?? sizes.waiting) },
     rounds: Number(values.rounds ?? (values.quick ? 1 : pairs ? 5 : 3)),
     pairs,
     measurements: chosen,
     parts: new Set(chosen.map(({ part }) => part)),
+    hasPostgres,
     names: pairs ? pairs.flatMap(({ name, other }) => [name, other]) : namesFor(stores),
   };
 }
@@ -133,8 +152,12 @@ function otherBuild(folder) {
 
 /** Returns the chosen stores of Longhaul and all peers: each store is compared with the fastest peer of any kind. */
 const namesFor = (stores) =>
-  Object.keys(contenders).filter((name) => !isOurs(name) || stores.includes(contenders[name].store));
+  Object.keys(contenders)
+    .filter((name) => !isOurs(name) || stores.includes(contenders[name].store))
+    .filter((name) => !contenders[name].isLongOnly)
+    .filter((name) => hasPostgres || !onPostgres.includes(name));
 
+const hasPostgres = process.env.LONGHAUL_POSTGRES_BIN !== undefined;
 const options = parseArguments();
 const print = options.json ? (line) => console.error(line) : (line) => console.log(line);
 process.exitCode = await main();

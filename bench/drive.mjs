@@ -9,9 +9,11 @@ import { arrivals } from './frame/arrivals.mjs';
 import { exactly } from './frame/exactly.mjs';
 
 const bulkSize = 1_000;
-const warmUpJobs = 1_000;
+/** The uncounted jobs before a measurement: 1,000, and fewer with small sizes. */
+const warmUpJobs = (count) => Math.min(1_000, Math.ceil(count / 4));
 const warmUpQueue = 'warm';
 const queue = 'bench';
+const progressMs = 5;
 
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 const jobData = (n) => ({ n, to: 'someone@example.org', subject: 'Your report is ready' });
@@ -19,7 +21,7 @@ const rate = (count, startedAt) => count / ((nowMs() - startedAt) / 1_000);
 
 /** Measures jobs a second with `inFlight` callers that each add one job after another. */
 export async function add(session, { count, inFlight }) {
-  await addOneByOne(session, { name: warmUpQueue, count: warmUpJobs, inFlight });
+  await addOneByOne(session, { name: warmUpQueue, count: warmUpJobs(count), inFlight });
   await session.ready(queue);
   const startedAt = nowMs();
   await addOneByOne(session, { name: queue, count, inFlight });
@@ -36,7 +38,7 @@ async function addOneByOne(session, { name, count, inFlight }) {
 
 /** Measures jobs a second with one caller that adds a thousand at a time. */
 export async function addBulk(session, { count }) {
-  await addInBulk(session, { name: warmUpQueue, count: warmUpJobs });
+  await addInBulk(session, { name: warmUpQueue, count: warmUpJobs(count) });
   await session.ready(queue);
   const startedAt = nowMs();
   await addInBulk(session, { name: queue, count });
@@ -57,13 +59,15 @@ async function addInBulk(session, { name, count, kind = 'plain' }) {
 /** Adds the jobs that another process runs, or whose bytes are counted. `kind` names their option (contenders/). */
 export async function fill(session, { count, kind }) {
   await addInBulk(session, { name: queue, count, kind });
+  await session.filled?.();
   return {};
 }
 
 /** Measures jobs a second of one worker with `count` waiting jobs; each must be handled exactly once. */
 export async function work(session, { count, concurrency, kind = 'plain' }) {
-  await addInBulk(session, { name: warmUpQueue, count: warmUpJobs });
-  await workOff(session, { name: warmUpQueue, count: warmUpJobs, concurrency });
+  const warmUp = { name: warmUpQueue, count: warmUpJobs(count), concurrency };
+  await addInBulk(session, warmUp);
+  await workOff(session, warmUp);
   return { rate: await workOff(session, { name: queue, count, concurrency, kind }) };
 }
 
@@ -85,6 +89,31 @@ async function workOff(session, { name, count, concurrency, kind }) {
   return result;
 }
 
+/**
+ * One of several worker processes of a queue. It starts at the step 'go' and reports how many jobs it settled; at the step
+ * 'finish' it stops. Returns which jobs it handled and when it settled the last one.
+ */
+export async function share(session, { index, count, concurrency, onReady, onProgress, step }) {
+  const [handled, go, finish] = [[], step('go'), step('finish')];
+  const warmUp = { name: `${warmUpQueue}${index}`, count: warmUpJobs(count), concurrency };
+  await addInBulk(session, warmUp);
+  await workOff(session, warmUp);
+  let [settled, reported, lastAtMs] = [0, 0, 0];
+  const onSettled = () => ([settled, lastAtMs] = [settled + 1, nowMs()]);
+  const worker = await session.work(queue, async ({ n }) => void handled.push(n), { concurrency, onSettled });
+  const timer = setInterval(() => {
+    if (settled > reported) onProgress((reported = settled));
+  }, progressMs);
+  onReady();
+  await go;
+  worker.start();
+  await finish;
+  clearInterval(timer);
+  if (worker.drained) lastAtMs = await worker.drained().then(nowMs);
+  await worker.stop();
+  return { handled, lastAtMs };
+}
+
 /** Waits for the jobs of `send`, in this or another process; returns the latencies from the call to the handler. */
 export async function listen(session, { count, discard, onReady }) {
   const [handled, latencies] = [exactly(count), []];
@@ -92,7 +121,7 @@ export async function listen(session, { count, discard, onReady }) {
     if (n >= discard) latencies.push(nowMs() - sentAtMs);
     handled.saw(n);
   };
-  const worker = await session.work(queue, handler, { concurrency: 10 });
+  const worker = await session.work(queue, handler, { concurrency: 10, isIdle: true });
   worker.start();
   onReady();
   await worker.settled(count);

@@ -13,28 +13,50 @@ const reads = 20;
 const deepPages = 20;
 const settleInMs = 2_000;
 
-/** Measures the median milliseconds of a claim of one job and of a hundred. */
-export async function claimCost({ longhaul }, { waiting }) {
-  await addMany(longhaul, waiting);
+/**
+ * Measures the median milliseconds of a claim, an add and a settlement in a store with `few` and in one with `many`
+ * waiting jobs. The two stores take turns call by call, so that other load on the machine slows both.
+ */
+export async function growthCost({ longhaul }, { few, many, openBeside }) {
+  const beside = await openBeside('few');
+  const stores = [
+    { size: 'few', longhaul: beside.longhaul },
+    { size: 'many', longhaul },
+  ];
+  await addMany(beside.longhaul, few);
+  await addMany(longhaul, many);
   // Warms up: newly loaded code is slow, whatever the number of jobs.
-  await medianClaim(longhaul, { limit: 100, times: claims.hundred });
-  return {
-    one: await medianClaim(longhaul, { limit: 1, times: claims.one }),
-    hundred: await medianClaim(longhaul, { limit: 100, times: claims.hundred }),
-  };
+  await medians(stores, { limit: 100, times: claims.hundred });
+  const one = await medians(stores, { limit: 1, times: claims.one });
+  const hundred = await medians(stores, { limit: 100, times: claims.hundred });
+  await beside.close();
+  return { one: one.claim, hundred: hundred.claim, add: one.add, settle: one.settle };
 }
 
-async function medianClaim(longhaul, { limit, times }) {
-  const took = [];
+/** Returns { claim, settle, add }, each { few, many }. Each store keeps its number of waiting jobs. */
+async function medians(stores, { limit, times }) {
+  const took = { claim: { few: [], many: [] }, settle: { few: [], many: [] }, add: { few: [], many: [] } };
   for (let time = 0; time < times; time += 1) {
-    const startedAt = performance.now();
-    const jobs = await claim(longhaul, limit);
-    took.push(performance.now() - startedAt);
-    if (jobs.length !== limit) throw new Error(`a claim of ${limit} jobs got ${jobs.length}`);
-    await settle(longhaul, jobs);
-    await addMany(longhaul, limit);
+    for (const { size, longhaul } of time % 2 === 0 ? stores : stores.toReversed()) {
+      const cycle = await timedCycle(longhaul, limit);
+      for (const [call, ms] of Object.entries(cycle)) took[call][size].push(ms);
+    }
   }
-  return took.toSorted((a, b) => a - b)[Math.floor(times / 2)];
+  const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
+  return Object.fromEntries(
+    Object.entries(took).map(([call, { few, many }]) => [call, { few: median(few), many: median(many) }]),
+  );
+}
+
+async function timedCycle(longhaul, limit) {
+  let jobs = [];
+  const claimed = await timed(async () => (jobs = await claim(longhaul, limit)));
+  if (jobs.length !== limit) throw new Error(`a claim of ${limit} jobs got ${jobs.length}`);
+  return {
+    claim: claimed,
+    settle: await timed(() => settle(longhaul, jobs)),
+    add: await timed(() => addMany(longhaul, limit)),
+  };
 }
 
 /** The slowest of many reads in milliseconds, once so many jobs are done. */

@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findPostgres } from './find-postgres.mjs';
 import { findRedis } from './find-redis.mjs';
 import { helpText, main, print, root, run, seconds, UserError, wantsHelp } from './script-support.mjs';
 import { setUp } from './setup.mjs';
@@ -16,6 +17,8 @@ const folder = join(root, 'bench');
 const withoutPeers = new Set(['http', 'web', 'relay']);
 /** Benchmarks with a Redis server, but without peers. */
 const withRedisAlone = new Set(['qless', 'retention']);
+/** Benchmarks with peers on PostgreSQL. */
+const withPostgres = new Set(['core', 'long']);
 
 await main(import.meta.url, measure, { hasHelp: false });
 
@@ -35,7 +38,9 @@ async function measure(args) {
   // With --json, stdout carries only the rows.
   if (rest.includes('--json')) console.log = console.error;
   await setUp({ allowTypeErrors: true });
-  const env = withoutPeers.has(name) ? {} : await prepare({ hasPeers: !withRedisAlone.has(name) });
+  const env = withoutPeers.has(name)
+    ? {}
+    : await prepare({ hasPeers: !withRedisAlone.has(name), hasPostgres: withPostgres.has(name) });
   return (await run(process.execPath, [program, ...rest], { show: true, env })).code;
 }
 
@@ -45,11 +50,17 @@ function isProgram(name) {
   return existsSync(path) && helpText(path).startsWith(`\`npm run bench -- ${name}\``);
 }
 
-async function prepare({ hasPeers }) {
+async function prepare({ hasPeers, hasPostgres }) {
   if (hasPeers) await installPeers();
   const redis = await findRedis();
   if (!redis) throw new UserError('The benchmarks need a Redis server (see above).', { exitCode: 2 });
-  return { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env };
+  const postgres = hasPostgres ? await findPostgres() : undefined;
+  return {
+    LONGHAUL_REDIS_SERVER: redis.path,
+    ...redis.env,
+    // Without it, the peers on PostgreSQL are left out.
+    ...(postgres && { LONGHAUL_POSTGRES_BIN: postgres.bin }),
+  };
 }
 
 async function installPeers() {

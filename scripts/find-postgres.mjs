@@ -1,8 +1,8 @@
 /**
- * Finds a PostgreSQL server for the tests, or installs Debian's package.
+ * Finds a PostgreSQL server for the tests and benchmarks, or installs Debian's package.
  *
- * Order: POSTGRES_BIN (a directory with initdb and postgres), the newest of /usr/lib/postgresql, PATH, and as root a new
- * installation. The tests start servers of their own from it and use no database of this machine.
+ * Order: POSTGRES_BIN (a directory with initdb, postgres and psql), the newest of /usr/lib/postgresql, PATH, and as root a new
+ * installation. Tests and benchmarks start servers of their own from it and use no database of this machine.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -38,9 +38,9 @@ async function findInstalled() {
   return undefined;
 }
 
-/** Accepts a server if both programs exist and it is new enough. */
+/** Accepts a server if its programs exist and it is new enough. */
 async function probe(bin) {
-  if (!existsSync(join(bin, 'initdb')) || !existsSync(join(bin, 'postgres'))) return undefined;
+  if (!['initdb', 'postgres', 'psql'].every((name) => existsSync(join(bin, name)))) return undefined;
   const { code, output } = await run(join(bin, 'postgres'), ['--version']);
   const version = /(\d+)[.\d]*/.exec(output)?.[0];
   return code === 0 && Number.parseInt(version ?? '0', 10) >= minimum ? { bin, version } : undefined;

@@ -5,6 +5,7 @@
 import BeeQueue from 'bee-queue';
 import { countdown } from '../frame/countdown.mjs';
 
+const stallCheckMs = 5_000;
 const lean = { getEvents: false, sendEvents: false, storeJobs: false };
 
 export async function open({ port }) {
@@ -18,7 +19,7 @@ export async function open({ port }) {
     ready: (name) => queue(name).ready(),
     add: (name, data) => queue(name).createJob(data).save(),
     addBulk: (name, list) => saveAll(queue(name), list),
-    work: (name, handler, { concurrency }) => work({ name, handler, concurrency, redis }),
+    work: (name, handler, options) => work({ name, handler, redis, ...options }),
     countDone: async (name) => (await queue(name).checkHealth()).succeeded,
     close: async () => {
       for (const each of queues.values()) await each.close();
@@ -31,13 +32,15 @@ async function saveAll(queue, list) {
   for (const error of errors.values()) throw error;
 }
 
-async function work({ name, handler, concurrency, redis }) {
-  const settled = countdown();
+async function work({ name, handler, redis, concurrency, onSettled, isLong }) {
+  const settled = countdown(onSettled);
   const queue = new BeeQueue(name, { redis, ...lean });
   queue.on('succeeded', settled.count);
   queue.on('error', settled.fail);
   queue.on('failed', (_job, error) => settled.fail(error));
   await queue.ready();
+  // Its documentation leaves this check to the application.
+  if (isLong) await queue.checkStalledJobs(stallCheckMs);
   return {
     start: () => queue.process(concurrency, async (job) => handler(job.data)),
     settled: settled.reached,

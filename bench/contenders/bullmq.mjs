@@ -28,7 +28,7 @@ export async function open({ port }) {
     add: (name, data) => queue(name).add('job', data),
     addBulk: (name, list, kind = 'plain') =>
       queue(name).addBulk(list.map((data) => ({ name: 'job', data, opts: OPTIONS[kind](data) }))),
-    work: (name, handler, { concurrency }) => work({ name, handler, concurrency, connection }),
+    work: (name, handler, options) => work({ name, handler, connection, ...options }),
     countDone: async (name) => (await queue(name).getJobCounts('completed')).completed,
     close: async () => {
       for (const each of queues.values()) await each.close();
@@ -36,8 +36,8 @@ export async function open({ port }) {
   };
 }
 
-async function work({ name, handler, concurrency, connection }) {
-  const settled = countdown();
+async function work({ name, handler, connection, concurrency, onSettled }) {
+  const settled = countdown(onSettled);
   const worker = new Worker(name, (job) => handler(job.data, job.attemptsMade + 1), {
     connection,
     concurrency,

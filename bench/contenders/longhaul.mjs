@@ -37,7 +37,7 @@ export async function openAt(address, build = thisBuild) {
       if (kind === 'throttle') await longhaul.setThrottle('bench', 1_000);
       return queue(name).addAll(list, OPTIONS[kind]);
     },
-    work: (name, handler, { concurrency }) => work({ queue: queue(name), handler, concurrency }),
+    work: (name, handler, options) => work({ queue: queue(name), handler, ...options }),
     countDone: async (name) => (await queue(name).count()).done,
     close: () => longhaul.close(),
   };
@@ -47,8 +47,8 @@ export async function openAt(address, build = thisBuild) {
  * A job counts as settled when the store has confirmed it. The worker is ready before the measurement starts, like those
  * of the peers, and claims nothing until then.
  */
-async function work({ queue, handler, concurrency }) {
-  const settled = countdown();
+async function work({ queue, handler, concurrency, onSettled }) {
+  const settled = countdown(onSettled);
   const onEvent = (event) => {
     if (event.type === 'ended' && event.answer?.ok && event.answer.state === 'done') settled.count();
     else if (event.type === 'ended' && event.answer?.ok && event.answer.state === 'waiting') return;

@@ -20,14 +20,14 @@ export async function open({ folder, synchronous }) {
     ready: async () => {},
     add: async (name, data) => queue.add(name, data),
     addBulk: async (name, list) => queue.addMany(name, list),
-    work: async (name, handler) => work({ name, handler, queue }),
+    work: async (name, handler, { onSettled }) => work({ name, handler, queue, onSettled }),
     countDone: async (name) => queue.countJobs({ type: name, status: JobStatus.Done }),
     close: async () => queue.close(),
   };
 }
 
-function work({ name, handler, queue }) {
-  const settled = countdown();
+function work({ name, handler, queue, onSettled }) {
+  const settled = countdown(onSettled);
   const worker = defineWorker(name, async (job) => handler(JSON.parse(job.data)), {
     queue,
     logger: silent,

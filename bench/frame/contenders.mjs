@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 const everySecond = 'Redis, AOF fsynced every second';
+const atCommit = 'PostgreSQL, fsync and synchronous_commit on (fsync at each commit, commits in groups)';
 
 export const contenders = {
   'longhaul-redis': { title: 'Longhaul, Redis', store: 'redis', durability: everySecond },
@@ -25,7 +26,27 @@ export const contenders = {
     store: 'sqlite',
     durability: 'SQLite WAL, synchronous=NORMAL (no fsync at a commit)',
   },
+  'pg-boss': { title: 'pg-boss', store: 'postgres', durability: atCommit },
+  'pg-boss-heartbeat': {
+    title: 'pg-boss, heartbeat of 10 s',
+    module: 'pg-boss',
+    store: 'postgres',
+    place: { heartbeatSeconds: 10 },
+    durability: atCommit,
+    isLongOnly: true,
+  },
+  'graphile-worker': { title: 'Graphile Worker, defaults', store: 'postgres', durability: atCommit },
+  'graphile-worker-local': {
+    title: 'Graphile Worker, local queue',
+    module: 'graphile-worker',
+    store: 'postgres',
+    place: { isLocal: true },
+    durability: `${atCommit}; claims 500 jobs ahead`,
+  },
 };
+
+/** Which contenders a measurement has besides a store of Longhaul: by what their store is. */
+export const onPostgres = Object.keys(contenders).filter((name) => contenders[name].store === 'postgres');
 
 export const isOurs = (name) => name.startsWith('longhaul-');
 

@@ -1,5 +1,5 @@
-/** Counts settled jobs until a wanted number is reached, or until an error. */
-export function countdown() {
+/** Counts settled jobs until a wanted number is reached, or until an error; calls `onCount` for each. */
+export function countdown(onCount = () => {}) {
   let [seen, wanted, resolve, reject] = [0, Number.POSITIVE_INFINITY, () => {}, () => {}];
   const failed = new Promise((_resolve, onFailed) => (reject = onFailed));
   // It may reject before a caller awaits it.
@@ -10,6 +10,7 @@ export function countdown() {
   return {
     count: () => {
       seen += 1;
+      onCount();
       check();
     },
     fail: (error) => reject(error instanceof Error ? error : new Error(String(error))),

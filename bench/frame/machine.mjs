@@ -10,7 +10,7 @@ const syncTestMs = 1_000;
 const idleTestMs = 1_000;
 const busyShare = 0.1;
 
-export async function machineFacts({ folder, redis, root }) {
+export async function machineFacts({ folder, redis, postgres, root }) {
   const info = await redis.info();
   return {
     date: new Date().toISOString().slice(0, 10),
@@ -21,6 +21,7 @@ export async function machineFacts({ folder, redis, root }) {
     system: systemName(),
     node: process.versions.node,
     redis: info.valkey_version ? `Valkey ${info.valkey_version}` : `Redis ${info.redis_version}`,
+    ...(postgres && { postgres: `PostgreSQL ${await postgres.version()}` }),
     disk: statfsSync(folder).type === tmpfs ? 'memory (tmpfs): fsync costs nothing here' : 'disk',
     fsyncsPerSecond: Math.round(fsyncRate(folder)),
   };

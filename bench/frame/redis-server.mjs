@@ -6,10 +6,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
+import { freePort } from './free-port.mjs';
 
 const startTries = 200;
 const stepMs = 25;
@@ -18,17 +18,25 @@ export async function startRedis({ path, folder }) {
   const port = await freePort();
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'redis.conf'), config({ port, folder }));
-  const server = spawn(path, [join(folder, 'redis.conf')], { stdio: 'ignore' });
-  const client = await connectTo(port, server);
+  const launch = () => spawn(path, [join(folder, 'redis.conf')], { stdio: 'ignore' });
+  let server = launch();
+  let client = await connectTo(port, server);
+  const halt = async () => {
+    client.destroy();
+    server.kill('SIGKILL');
+    await (server.exitCode === null && server.signalCode === null ? once(server, 'exit') : undefined);
+  };
   return {
     port,
     flush: () => flush(client),
     info: async () => parseInfo(await client.info()),
     kill: () => server.kill('SIGKILL'),
-    stop: async () => {
-      client.destroy();
-      server.kill('SIGKILL');
-      await (server.exitCode === null && server.signalCode === null ? once(server, 'exit') : undefined);
+    stop: halt,
+    /** Stops the server as a crash does; `restart` starts it again with its file. */
+    halt,
+    restart: async () => {
+      server = launch();
+      client = await connectTo(port, server);
     },
   };
 }
@@ -81,11 +89,3 @@ const parseInfo = (text) =>
       .filter((line) => line.includes(':'))
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
   );
-
-async function freePort() {
-  const probe = createServer();
-  await new Promise((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

@@ -1,9 +1,15 @@
-/** Writes the results to the terminal, to stdout as JSON, and to the table of docs/benchmarks.md. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/**
+ * Writes the results to the terminal and to stdout as JSON; with `--write` also to the table of docs/benchmarks.md, to its
+ * charts and to the kept ratios.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { coreCharts } from './core-charts.mjs';
+import { keepRatios } from './kept-ratios.mjs';
 import * as table from './table.mjs';
 
-const markers = { from: '<!-- bench:core -->', to: '<!-- /bench:core -->' };
+export const chartFolder = join('docs', 'benchmarks');
+export const ratiosPath = join('bench', 'ratios.json');
 /** Each measure of the rounds with its title. */
 export const measures = [
   ['add', 'add one by one, jobs/s'],
@@ -15,6 +21,9 @@ export const measures = [
   ['delay', 'process at 100 with a delay, jobs/s'],
   ['failing', 'process at 100, failing once, jobs/s'],
   ['throttle', 'process at 100 with a throttle, jobs/s'],
+  ['processes1', 'process with 1 process, jobs/s'],
+  ['processes2', 'process with 2 processes, jobs/s'],
+  ['processes4', 'process with 4 processes, jobs/s'],
   ['pickup.p50', 'pick-up p50, two processes, ms'],
   ['pickup.p99', 'pick-up p99, two processes, ms'],
   ['pickupInside.p50', 'pick-up p50, one process, ms'],
@@ -29,7 +38,16 @@ export function report({ rows, figures, facts, options, isProvisional, root, pri
   const result = { rows, facts, allFigures, notes, names: options.names };
   print(asText(result));
   if (options.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-  if (options.write) writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result));
+  if (!options.write) return;
+  writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result), 'core');
+  writeCharts(join(root, chartFolder), coreCharts({ rows, figures, measures: shown, names: options.names, facts }));
+  keepRatios(join(root, ratiosPath), { rows, facts });
+}
+
+/** Writes each chart to its file in the folder of charts. */
+export function writeCharts(folder, charts) {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, svg] of Object.entries(charts)) writeFileSync(join(folder, name), svg);
 }
 
 function notesOf({ options, isProvisional }) {
@@ -39,7 +57,9 @@ function notesOf({ options, isProvisional }) {
     rounds,
     ...(options.quick ? ['Small sizes (--quick): a functional check, not a measurement.'] : []),
     ...(isProvisional ? ['PROVISIONAL: something else was running on this machine.'] : []),
-    'Not measured yet: pg-boss and Graphile Worker (PostgreSQL), so the fastest peer is the fastest of those here.',
+    ...(options.hasPostgres
+      ? []
+      : ['Without pg-boss and Graphile Worker: there is no PostgreSQL server on this machine.']),
   ];
 }
 
@@ -65,7 +85,11 @@ const asMarkdown = ({ rows, facts, allFigures, notes, names }) =>
     '',
     table.markdownFigures(allFigures),
     '',
+    '![The figures of all contenders as bars](benchmarks/core-figures.svg)',
+    '',
     table.markdownTable(rows),
+    '',
+    '![The ratios of all rows as bars](benchmarks/core-ratios.svg)',
     '',
     ...missing(rows).map((line) => (line.startsWith('  ') ? `- ${line.trim()}` : `${line}\n`)),
   ].join('\n');
@@ -75,7 +99,9 @@ function missing(rows) {
   return lines.length === 0 ? ['All targets are reached.'] : ['Not reached:', ...lines.map((line) => `  ${line}`)];
 }
 
-function writeInto(path, text) {
+/** Replaces the part of a page between the two comments of a benchmark. */
+export function writeInto(path, text, name) {
+  const markers = { from: `<!-- bench:${name} -->`, to: `<!-- /bench:${name} -->` };
   const page = readFileSync(path, 'utf8');
   const [start, end] = [page.indexOf(markers.from), page.indexOf(markers.to)];
   if (start < 0 || end < start) throw new Error(`${path} has no ${markers.from} … ${markers.to}`);

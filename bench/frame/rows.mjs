@@ -1,4 +1,4 @@
-/** Builds rows from figures: { row, ours, peer, ratio, reach, ok } with unit, durability and reasons. */
+/** Builds rows from figures: { row, ours, peer, ratio, range, reach, ok } with unit, durability and reasons. */
 import { contenders } from './contenders.mjs';
 
 const holds = {
@@ -22,6 +22,8 @@ function toRow(spec, figures) {
     ours: ours.value ?? null,
     peer: peer?.value ?? null,
     ratio,
+    // The ratios that the lowest and highest rounds of the two sides allow.
+    range: ratio === null ? null : [ours.lowest / peer.highest, ours.highest / peer.lowest],
     reach: sign ? `${sign} ${limit}${peer === null ? ` ${spec.unit}` : ' ×'}` : null,
     ok: sign && isComplete ? holds[sign](value, limit) : sign ? false : null,
     unit: spec.unit,
@@ -32,13 +34,14 @@ function toRow(spec, figures) {
   };
 }
 
-/** Returns the peer of a row; of several peers the fastest. Only rates have more than one peer. */
+/** Returns the peer of a row; of several peers the fastest: that with the highest rate, or with the lowest time. */
 function peerOf(spec, figures) {
   if (spec.peerMeasure) return { ...figures.of(spec.ours, spec.peerMeasure), title: spec.against };
   if (!spec.peer) return null;
   const all = spec.peer.map((name) => ({ ...figures.of(name, spec.measure), ...pick(contenders[name]) }));
-  const best = all.toSorted((a, b) => (b.value ?? 0) - (a.value ?? 0))[0];
-  return all.length > 1 ? { ...best, title: `${best.title} (the fastest)` } : best;
+  const place = ({ value }) => (value === undefined ? Number.MAX_VALUE : spec.isLowest ? value : -value);
+  const best = all.toSorted((a, b) => place(a) - place(b))[0];
+  return all.length > 1 ? { ...best, title: `${best.title} (${spec.among ?? 'the fastest'})` } : best;
 }
 
 const pick = ({ title, durability }) => ({ title, durability });

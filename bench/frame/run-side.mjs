@@ -5,13 +5,13 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../side-process.mjs', import.meta.url));
-const limitMs = 10 * 60_000;
+const usualLimitMs = 10 * 60_000;
 const alive = new Set();
 
 export const runSide = (task) => startSide(task).answer;
 
-/** `ready` resolves when the side reports it, `answer` when the side has ended. */
-export function startSide({ module, place, action, options }) {
+/** `ready` resolves when the side reports it, `answer` when the side has ended; `next` lets it go on to a step. */
+export function startSide({ module, place, action, options, onProgress = () => {} }) {
   const child = fork(program, {
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -21,19 +21,29 @@ export function startSide({ module, place, action, options }) {
   child.stderr.on('data', (chunk) => (stderr = (stderr + chunk).slice(-4_000)));
   let onReady = () => {};
   const ready = new Promise((resolve) => (onReady = resolve));
-  const answer = receiveAnswer(child, { onReady, output: () => stderr });
+  const answer = receiveAnswer(child, {
+    onReady,
+    onProgress,
+    output: () => stderr,
+    limitMs: options.limitMs ?? usualLimitMs,
+  });
   child.send({ module, place, action, options });
   const readyOrOver = Promise.race([ready, answer]);
   // A caller awaits one of the two; the other one must not raise an unhandled rejection.
   for (const each of [readyOrOver, answer]) each.catch(() => {});
-  return { ready: readyOrOver, answer };
+  const next = (step) => child.connected && child.send({ step });
+  return { ready: readyOrOver, answer, next, kill: () => child.kill('SIGKILL') };
 }
 
-function receiveAnswer(child, { onReady, output }) {
+function receiveAnswer(child, { onReady, onProgress, output, limitMs }) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
     let received;
-    child.on('message', (message) => (message.ready ? onReady() : (received = message)));
+    child.on('message', (message) => {
+      if (message.ready) onReady();
+      else if (message.progress !== undefined) onProgress(message.progress);
+      else received = message;
+    });
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       alive.delete(child);

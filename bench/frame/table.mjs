@@ -35,7 +35,8 @@ export function aligned(lines) {
 
 export const markdownTable = (rows) => markdown([head, ...rows.map(cells)]);
 
-function markdown([first, ...rest]) {
+/** Returns lines of cells as a Markdown table. */
+export function markdown([first, ...rest]) {
   const line = (each) => `| ${each.join(' | ')} |`;
   return [line(first), line(first.map(() => '---')), ...rest.map(line)].join('\n');
 }
@@ -72,7 +73,7 @@ function distance({ row, against, reach, short }) {
 }
 
 export const factLines = (facts) => [
-  `${facts.date}, commit ${facts.commit}, Node ${facts.node}, ${facts.redis}, ${facts.system}`,
+  `${facts.date}, commit ${facts.commit}, Node ${facts.node}, ${[facts.redis, facts.postgres, facts.system].filter(Boolean).join(', ')}`,
   `${facts.cores} cores (${facts.cpu}), ${facts.memoryGB} GB, ${facts.disk} with ${facts.fsyncsPerSecond.toLocaleString('en')} fsyncs a second`,
 ];
 

@@ -1,4 +1,5 @@
 /** Pick-up latency on an idle system: from the call that adds a job to the first line of its handler. */
+const names = ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue', 'pg-boss', 'graphile-worker'];
 const discard = 50;
 /** If the producer was later than this, the machine was busy, and the measurement is repeated. */
 const maxLateMs = 25;
@@ -8,7 +9,7 @@ export const pickup = [
   {
     part: 'pickup',
     title: 'pick-up on an idle system, producer and worker in two processes',
-    names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue'],
+    names,
     once: async ({ run, start }, { pickup: count, pickupEveryMs: everyMs }) => {
       const { p50, p99 } = await onQuietMachine(async () => {
         const listener = start('listen', { count, discard });
@@ -22,7 +23,7 @@ export const pickup = [
   {
     part: 'pickupInside',
     title: 'pick-up on an idle system, both in one process',
-    names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue'],
+    names,
     once: async ({ run }, { pickup: count, pickupEveryMs: everyMs }) => {
       const { p50, p99 } = await onQuietMachine(() => run('sendAndListen', { count, discard, everyMs }));
       return { 'pickupInside.p50': p50, 'pickupInside.p99': p99 };

@@ -1,23 +1,30 @@
 /** Rates of adding and processing, in jobs a second. */
+import { contenders } from '../frame/contenders.mjs';
+
+const all = Object.keys(contenders).filter((name) => !contenders[name].isLongOnly);
+/** Its settings for speed are those of a worker: it adds as with its defaults. */
+const producers = all.filter((name) => name !== 'graphile-worker-local');
+const graphile = ['graphile-worker', 'graphile-worker-local'];
+
 export const rates = [
   {
     part: 'add',
     title: 'add one by one, 500 in flight',
-    names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue', 'plainjob-full', 'plainjob'],
+    names: producers,
     once: async ({ run }, { add }) => ({ add: (await run('add', { count: add, inFlight: 500 })).rate }),
   },
   {
     part: 'bulk',
     title: 'add in bulk, 1,000 a call',
-    names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue', 'plainjob-full', 'plainjob'],
+    names: producers,
     once: async ({ run }, { bulk }) => ({ bulk: (await run('addBulk', { count: bulk })).rate }),
   },
   process({ part: 'work1', concurrency: 1 }),
   process({ part: 'work100', concurrency: 100 }),
-  ordinary({ part: 'priority', title: 'with a priority', peers: ['bullmq'] }),
+  ordinary({ part: 'priority', title: 'with a priority', peers: ['bullmq', 'pg-boss', ...graphile] }),
   ordinary({ part: 'tag', title: 'with a tag', peers: [] }),
-  ordinary({ part: 'delay', title: 'with a delay that is over', peers: ['bullmq'] }),
-  ordinary({ part: 'failing', title: 'failing once', peers: ['bullmq'] }),
+  ordinary({ part: 'delay', title: 'with a delay that is over', peers: ['bullmq', 'pg-boss', ...graphile] }),
+  ordinary({ part: 'failing', title: 'failing once', peers: ['bullmq', 'pg-boss'] }),
   ordinary({ part: 'throttle', title: 'with a throttle', peers: [] }),
 ];
 
@@ -26,7 +33,7 @@ function process({ part, concurrency }) {
   return {
     part,
     title: `process, concurrency ${concurrency}`,
-    names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue', 'plainjob-full', 'plainjob'],
+    names: all,
     once: async ({ run }, sizes) => {
       await run('fill', { count: sizes[part] });
       return { [part]: (await run('work', { count: sizes[part], concurrency })).rate };

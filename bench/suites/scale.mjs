@@ -1,21 +1,23 @@
 /** Measurements of Longhaul alone: the cost of a long queue, of many finished jobs and of many running jobs. */
 const names = ['longhaul-redis', 'longhaul-sqlite'];
+/** The time limit of a process that fills a store grows with the number of its jobs. */
+const leastLimitMs = 10 * 60_000;
+const msPerJob = 0.5;
 
 export const scale = [
   {
     part: 'claim',
-    title: 'claim with few and with many jobs waiting',
+    title: 'claim, add and settle with few and with many jobs waiting',
     names,
     isSteady: true,
-    once: async ({ run }, { few, many }) => {
-      const short = await run('claimCost', { waiting: few });
-      const long = await run('claimCost', { waiting: many - few });
-      return {
-        'claim.one.few': short.one,
-        'claim.one.many': long.one,
-        'claim.hundred.few': short.hundred,
-        'claim.hundred.many': long.hundred,
-      };
+    once: async ({ run }, { few, waiting: many }) => {
+      const medians = await run('growthCost', { few, many, limitMs: leastLimitMs + many * msPerJob });
+      return Object.fromEntries(
+        Object.entries(medians).flatMap(([call, { few: short, many: long }]) => [
+          [`claim.${call}.few`, short],
+          [`claim.${call}.many`, long],
+        ]),
+      );
     },
   },
   {
