@@ -1,5 +1,6 @@
 /** What the parts of the library share: the store and the long-lived objects over it. */
 import type { Store } from '../core/ports/store.ts';
+import type { Telemetry } from '../core/ports/telemetry.ts';
 import { idSource } from '../worker/loop/id-source.ts';
 import { SettingsCache } from '../worker/loop/settings-cache.ts';
 import { EndWaiter } from './end-waiter.ts';
@@ -13,6 +14,8 @@ export interface Connection {
   readonly home: string | null;
   /** Where the files of jobs are. */
   readonly files: FilePlace;
+  /** Null without telemetry. */
+  readonly telemetry: Telemetry | null;
   readonly endWaiter: EndWaiter;
   readonly settings: SettingsCache;
   readonly schedules: SharedScheduleRunner;
@@ -21,11 +24,16 @@ export interface Connection {
   newId(): string;
 }
 
-export function createConnection(store: Store, home: string | null, files: FilePlace): Connection {
+export function createConnection(
+  store: Store,
+  home: string | null,
+  { files, telemetry }: Pick<Connection, 'files' | 'telemetry'>,
+): Connection {
   return {
     store,
     home,
     files,
+    telemetry,
     endWaiter: new EndWaiter(store),
     settings: new SettingsCache(store),
     schedules: new SharedScheduleRunner(store),

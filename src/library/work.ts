@@ -9,6 +9,7 @@ import { queueName } from '../core/job/names.ts';
 import { readResources } from '../core/limits/resources.ts';
 import type { ResourcesInput } from '../core/settings/limit-input.ts';
 import { units } from '../core/settings/limit-input.ts';
+import { tracedRunner } from '../worker/attempt/traced-runner.ts';
 import { CapacityPool } from '../worker/loop/capacity-pool.ts';
 import { startMaintenance } from '../worker/loop/maintenance.ts';
 import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/loop/worker.ts';
@@ -166,12 +167,12 @@ function workerOptions<Data, Result>(
 ): WorkerOptions {
   const given = checked('work options', plan.options, shape);
   const { lease, maxBlock, maxAbandoned, onUnreachable, onEvent, offers } = given;
-  const { store, home, settings, newId } = connection;
+  const { store, home, settings, telemetry, newId } = connection;
   return {
     store,
     queues: plan.queues,
     concurrency: given.concurrency ?? 1,
-    run,
+    run: tracedRunner(run, telemetry),
     enforcesStop,
     settingsFor,
     prepare: () => settings.follow(plan.queues),

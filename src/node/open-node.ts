@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Prunable } from '../core/lifecycle/prunable.ts';
 import type { Store } from '../core/ports/store.ts';
+import type { Telemetry } from '../core/ports/telemetry.ts';
 import { AttachmentUploads } from '../files/attachments/attachment-uploads.ts';
 import type { Attachments } from '../files/attachments/attachments.ts';
 import type { Blobs } from '../files/blobs/blobs.ts';
@@ -46,6 +47,8 @@ export interface NodeOptions {
   readonly inherited: Readonly<Record<string, string | undefined>>;
   /** The database file of the store, if it has one. */
   readonly storeFile?: string | null;
+  /** Spans for the attempts of this node. Default: none. */
+  readonly telemetry?: Telemetry | null;
   onEvent?(event: NodeEvent): void;
 }
 
@@ -185,9 +188,10 @@ function nodeBaseOf({ home, store }: NodeOptions, node: ScriptNode, member: Memb
 }
 
 /** The parts of system queues. */
-function systemQueueParts({ store, settings, home, host, pid, onEvent }: NodeOptions, base: NodeBase) {
+function systemQueueParts({ store, settings, home, host, pid, telemetry, onEvent }: NodeOptions, base: NodeBase) {
   return {
     store,
+    telemetry: telemetry ?? null,
     settings,
     node: settings,
     host,

@@ -9,6 +9,7 @@ import { described } from '../core/input/json-schema.ts';
 import { ENDED_STATES, JOB_STATES } from '../core/job/job.ts';
 import { LABELS } from '../core/job/label.ts';
 import { jobId, queueName } from '../core/job/names.ts';
+import { traceparentText } from '../core/job/traceparent.ts';
 import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
 import type { CallArgument, CallName } from '../core/operations/perform.ts';
 import type { InsightKind, InsightQuery, InsightQueryOf } from '../core/ports/insight.ts';
@@ -83,6 +84,7 @@ export const policyRecord = object({
   key: word,
   hooks: webhookRecords,
   needs: resources,
+  traceparent: traceparentText,
 });
 export const uniqueRecord = fields({
   key: word,

@@ -5,6 +5,7 @@
  */
 import { hostname } from 'node:os';
 import type { Store } from '../../core/ports/store.ts';
+import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Home } from '../../node/home.ts';
 import { createNodeHealth } from '../../node/node-health.ts';
 import { startNodeMeter } from '../../node/node-meter.ts';
@@ -21,6 +22,8 @@ export interface DaemonOptions {
   readonly home: Home;
   readonly store: Store;
   readonly storeFile: string | null;
+  /** Null without telemetry. */
+  readonly telemetry: Telemetry | null;
   readonly listen: readonly string[];
   readonly port: number;
   readonly log: Log;
@@ -43,14 +46,14 @@ export interface Daemon {
 }
 
 export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { home, store, storeFile, listen, port, log, onEvent, requireToken, rates } = options;
+  const { home, store, storeFile, telemetry, listen, port, log, onEvent, requireToken, rates } = options;
   const version = packageVersion();
   const settings = new LiveSettings(home, port);
   const { env, pid } = process;
   // A copy, because every access to process.env is a call of getenv().
   const inherited = { ...env };
   const host = hostname();
-  const node = await openNode({ home, store, storeFile, settings, version, host, pid, inherited, onEvent });
+  const node = await openNode({ home, store, storeFile, telemetry, settings, version, host, pid, inherited, onEvent });
   const meter = startNodeMeter(store);
   const runner = () => node.runnerHealth();
   const health = createNodeHealth({ store, folder: home.root, meter, version, startedAt: Date.now(), runner });

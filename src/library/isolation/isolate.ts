@@ -189,6 +189,19 @@ export class Isolate {
 const KILLED: AttemptOutcome = { kind: 'release', reason: 'its handler was killed after its grace' };
 
 /** Leaves out what a handler does not receive: every field is cloned. */
-function handledJob({ id, queue, name, tags, priority, attempt, failures, checkpoint, lease }: RunningJob): HandledJob {
-  return { id, queue, name, tags, priority, attempt, failures, checkpoint, lease: { token: lease.token } };
+function handledJob(job: RunningJob): HandledJob {
+  const { id, queue, name, tags, priority, attempt, failures, checkpoint, lease, policy } = job;
+  const { traceparent } = policy;
+  return {
+    id,
+    queue,
+    name,
+    tags,
+    priority,
+    attempt,
+    failures,
+    checkpoint,
+    lease: { token: lease.token },
+    policy: traceparent === undefined ? {} : { traceparent },
+  };
 }

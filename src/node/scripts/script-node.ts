@@ -16,6 +16,7 @@ import type { Runner } from '../../runner/open-runner.ts';
 import { openRunner } from '../../runner/open-runner.ts';
 import type { RunnerHealth } from '../../runner/process/runner-link.ts';
 import type { NodeQueue } from '../../wire/node-view.ts';
+import { tracedRunner } from '../../worker/attempt/traced-runner.ts';
 import { startMaintenance } from '../../worker/loop/maintenance.ts';
 import { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import type { Worker } from '../../worker/loop/worker.ts';
@@ -222,14 +223,14 @@ export class ScriptNode {
   }
 
   #makeWorker({ queue, concurrency, own }: { queue: string; concurrency: number; own: readonly RunningJob[] }): Worker {
-    const { store, home, host, pid } = this.#options;
+    const { store, home, host, pid, telemetry } = this.#options;
     return createWorker({
       store,
       queues: [queue],
       concurrency,
       maxConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
       own,
-      run: (job, context) => runScript(this.#scripts, job, context),
+      run: tracedRunner((job, context) => runScript(this.#scripts, job, context), telemetry ?? null),
       settingsFor: (name) => withKillTime(this.#settings.at(name)),
       host,
       pid,
