@@ -3,6 +3,7 @@ import type { Store } from '../core/ports/store.ts';
 import type { Telemetry } from '../core/ports/telemetry.ts';
 import { idSource } from '../worker/loop/id-source.ts';
 import { SettingsCache } from '../worker/loop/settings-cache.ts';
+import { ConnectionMetrics } from './connection-metrics.ts';
 import { EndWaiter } from './end-waiter.ts';
 import type { FilePlace } from './files/file-place.ts';
 import { SharedScheduleRunner } from './shared-schedule-runner.ts';
@@ -21,6 +22,7 @@ export interface Connection {
   readonly schedules: SharedScheduleRunner;
   /** The workers of this connection. */
   readonly works: Set<Work>;
+  readonly metrics: ConnectionMetrics;
   newId(): string;
 }
 
@@ -29,6 +31,7 @@ export function createConnection(
   home: string | null,
   { files, telemetry }: Pick<Connection, 'files' | 'telemetry'>,
 ): Connection {
+  const works = new Set<Work>();
   return {
     store,
     home,
@@ -37,7 +40,8 @@ export function createConnection(
     endWaiter: new EndWaiter(store),
     settings: new SettingsCache(store),
     schedules: new SharedScheduleRunner(store),
-    works: new Set(),
+    works,
+    metrics: new ConnectionMetrics(store, works),
     newId: idSource(),
   };
 }

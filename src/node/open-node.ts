@@ -14,6 +14,7 @@ import type { RunnerHealth } from '../runner/process/runner-link.ts';
 import type { ScheduleRunner } from '../schedules/schedule-runner.ts';
 import { startScheduleRunner } from '../schedules/schedule-runner.ts';
 import type { NodeQueue } from '../wire/node-view.ts';
+import type { CapacityUsage } from '../worker/loop/capacity-pool.ts';
 import type { WorkerEvent } from '../worker/loop/worker-event.ts';
 import { AttemptReader } from './attempts/attempt-reader.ts';
 import type { Copies } from './cluster/copies.ts';
@@ -85,6 +86,10 @@ export interface Node {
   fileQueues(): ReadonlySet<string>;
   /** Returns the processes of a script that this node supervises; null for any other job. */
   processes(job: string): Promise<JobProcesses | null>;
+  /** Returns each queue with its slots and running attempts. */
+  load(): readonly NodeQueue[];
+  /** Returns the capacity of this node for jobs that need resources, and how much of it is in use. */
+  capacity(): CapacityUsage;
   /** Returns the state of the runner process. */
   runnerHealth(): RunnerHealth;
   /** Returns the MD5 of a blob; null when it is not on this node. */
@@ -175,6 +180,8 @@ function nodeBaseOf({ home, store }: NodeOptions, node: ScriptNode, member: Memb
     queues: () => node.queues(),
     fileQueues: () => node.fileQueues,
     processes: (job) => node.processes(job),
+    load: () => node.load(),
+    capacity: () => node.capacity.pool.usage(),
     runnerHealth: () => node.runnerHealth(),
     md5: async (sha256) => {
       const answer = await node.blobs.md5(sha256);

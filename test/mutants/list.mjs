@@ -27,10 +27,12 @@ import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
 import { statistics } from './statistics.mjs';
+import { telemetry } from './telemetry.mjs';
 import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
 export const mutants = [
+  ...telemetry,
   ...core,
   ...sqlite,
   ...redis,

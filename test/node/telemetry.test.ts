@@ -11,7 +11,9 @@ import { connect, otel } from '../../src/library/index.ts';
 import { eventually } from '../processes/runner-workbench.ts';
 import { cli } from '../processes/scripts-workbench.ts';
 import { ServedNode } from '../relay/serve-bench.ts';
+import { itIf } from '../support/it-if.ts';
 import { recordSpans, type SeenSpan, seen, treeOf } from '../support/recorded-spans.ts';
+import { isFullSize } from '../support/test-size.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -77,29 +79,32 @@ describe('the trace of a job', () => {
     expect(receiver.calls[0]?.headers['traceparent']).toBe(`00-${hook?.traceId}-${hook?.spanId}-01`);
   });
 
-  it('goes through a node without telemetry: header of the add, environment of the script, header of the webhook', async () => {
-    const receiver = await WebhookReceiver.open(SECRET);
-    const { node, url } = await aNode({ plain: 'echo "trace: $TRACEPARENT"' }, false);
-    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-    const add = (id: string, header: string) =>
-      fetch(new URL('api/jobs', url), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', traceparent: header },
-        body: JSON.stringify({ id, queue: 'plain', hooks: [{ url: `${receiver.url}/ok/${id}`, on: ['done'] }] }),
-      });
-    for (const [id, header] of [
-      ['traced', traceparent],
-      ['bad', 'not a context'],
-    ] as const)
-      expect((await add(id, header)).status).toBe(201);
-    await eventually(
-      () => receiver.calls.length,
-      (count) => count === 2,
-      LONG_MS,
-    );
-    const log = (id: string): string => readFileSync(join(node.home, 'jobs', id, 'attempts/1/log'), 'utf8').trim();
-    expect([log('traced'), log('bad')]).toEqual([`trace: ${traceparent}`, 'trace:']);
-    const header = (id: string) => receiver.calls.find(({ path }) => path === `/ok/${id}`)?.headers['traceparent'];
-    expect([header('traced'), header('bad')]).toEqual([traceparent, undefined]);
-  });
+  itIf(isFullSize)(
+    'goes through a node without telemetry: header of the add, environment of the script, header of the webhook',
+    async () => {
+      const receiver = await WebhookReceiver.open(SECRET);
+      const { node, url } = await aNode({ plain: 'echo "trace: $TRACEPARENT"' }, false);
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+      const add = (id: string, header: string) =>
+        fetch(new URL('api/jobs', url), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', traceparent: header },
+          body: JSON.stringify({ id, queue: 'plain', hooks: [{ url: `${receiver.url}/ok/${id}`, on: ['done'] }] }),
+        });
+      for (const [id, header] of [
+        ['traced', traceparent],
+        ['bad', 'not a context'],
+      ] as const)
+        expect((await add(id, header)).status).toBe(201);
+      await eventually(
+        () => receiver.calls.length,
+        (count) => count === 2,
+        LONG_MS,
+      );
+      const log = (id: string): string => readFileSync(join(node.home, 'jobs', id, 'attempts/1/log'), 'utf8').trim();
+      expect([log('traced'), log('bad')]).toEqual([`trace: ${traceparent}`, 'trace:']);
+      const header = (id: string) => receiver.calls.find(({ path }) => path === `/ok/${id}`)?.headers['traceparent'];
+      expect([header('traced'), header('bad')]).toEqual([traceparent, undefined]);
+    },
+  );
 });

@@ -8,7 +8,7 @@ import type { Store } from '../../core/ports/store.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Home } from '../../node/home.ts';
 import { createNodeHealth } from '../../node/node-health.ts';
-import { startNodeMeter } from '../../node/node-meter.ts';
+import { startNodeMetrics } from '../../node/node-metrics.ts';
 import type { NodeEvent } from '../../node/open-node.ts';
 import { openNode } from '../../node/open-node.ts';
 import type { RateLimits } from '../../server/auth/rates.ts';
@@ -53,12 +53,21 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   // A copy, because every access to process.env is a call of getenv().
   const inherited = { ...env };
   const host = hostname();
-  const node = await openNode({ home, store, storeFile, telemetry, settings, version, host, pid, inherited, onEvent });
-  const meter = startNodeMeter(store);
+  const metrics = startNodeMetrics({ store, folder: home.root, version, startedAt: Date.now() });
+  const onNews = (news: NodeEvent): void => {
+    if (news.type === 'worker') metrics.record(news.event);
+    onEvent(news);
+  };
+  const nodeParts = { home, store, storeFile, telemetry, settings, version, host, pid, inherited };
+  const node = await openNode({ ...nodeParts, onEvent: onNews }).catch((error: unknown) => {
+    metrics.stop();
+    throw error;
+  });
+  metrics.add(node);
   const runner = () => node.runnerHealth();
-  const health = createNodeHealth({ store, folder: home.root, meter, version, startedAt: Date.now(), runner });
+  const health = createNodeHealth({ store, folder: home.root, metrics: metrics.registry, runner });
   const stopNode = async (): Promise<void> => {
-    meter.stop();
+    metrics.stop();
     await node.stop();
   };
   const parts = { home, store, node, health, settings, version, listen, port, log, requireToken, rates };

@@ -72,7 +72,7 @@ export class ScriptNode {
   readonly #queueRunners: QueueRunners;
   readonly #scripts: ScriptHost;
   readonly #watch: FolderWatch;
-  readonly #capacity: ReturnType<typeof machineCapacity>;
+  readonly capacity: ReturnType<typeof machineCapacity>;
   readonly #undo: (() => void)[] = [];
   #scanning: Promise<void> = Promise.resolve();
   #recordQueues: readonly QueueDefinition[] = [];
@@ -90,7 +90,7 @@ export class ScriptNode {
     this.copies = new Copies({ ...options, others: member.others, attachments: this.attachments });
     this.#registry = new AttemptRegistry(runningFolder(home));
     this.#settings = new SettingsCache(store);
-    this.#capacity = machineCapacity(settings.offers);
+    this.capacity = machineCapacity(settings.offers);
     this.#watch = new FolderWatch(home.queues, () => void this.scanQueues());
     this.#runner = openRunner({ onTrouble });
     this.files = new JobFiles({
@@ -124,9 +124,7 @@ export class ScriptNode {
     });
   }
 
-  runnerHealth(): RunnerHealth {
-    return this.#runner.health();
-  }
+  readonly runnerHealth = (): RunnerHealth => this.#runner.health();
 
   processes(job: string): Promise<JobProcesses | null> {
     return processesOf(this.#scripts, job);
@@ -238,7 +236,7 @@ export class ScriptNode {
       storeIdentity: () => storeIdentity(store.records),
       reportsStart: true,
       enforcesStop: true,
-      ...this.#capacity,
+      ...this.capacity,
       random: Math.random,
       newId: this.#member.newId,
       onEvent: (event) => this.#onWorkerEvent(event),

@@ -57,6 +57,9 @@ const progress: NonNullable<Kind['heartbeat']> = (roll) => ({
   ...(roll(4) === 0 && { checkpoint: `"${roll(9)}"` }),
 });
 const retries = { policy: { retries: 50 } };
+const withTrace = (roll: Roll): Partial<NewJob> => ({
+  policy: { traceparent: `00-${'ab'.repeat(16)}-${String(1 + roll(1_000)).padStart(16, '0')}-01` },
+});
 const withThrottles = (roll: Roll): Partial<NewJob> => ({
   policy: { retries: 50, throttles: ['a', 'b', 'a'].slice(0, 1 + roll(3)) },
 });
@@ -85,6 +88,7 @@ const KINDS: readonly Kind[] = [
   { title: 'jobs with a priority', share: 0.9, job: withPriority },
   { title: 'jobs with tags', share: 0.9, job: withTags },
   { title: 'jobs with a delay', share: 0.9, job: withDelay },
+  { title: 'jobs with a trace context', share: 0.9, job: withTrace },
   { title: 'jobs that fail with a retry', share: 0.9, job: () => retries, settlement: oftenFailing },
   {
     title: 'jobs that fail until no retry is left',
