@@ -91,13 +91,19 @@ describe('a connection with telemetry', () => {
   it('does not record attempts below the code that started the worker', async () => {
     const longhaul = await open();
     const queue = longhaul.queue('apart');
+    await queue.configure({ backoff: { kind: 'fixed', delay: '1ms', jitter: 0 }, retries: 1 });
     trace.getTracer('test').startActiveSpan('boot', (span) => {
-      queue.work(async () => null);
+      queue.work(async ({ attempt }) => (attempt === 1 ? fail('again') : null));
       span.end();
     });
     await queue.run(1);
-    await expect.poll(() => byName('process apart').length).toBe(1);
-    expect(treeOf(spans())).toEqual(['add apart producer', '  process apart consumer', 'boot internal']);
+    await expect.poll(() => byName('process apart').length).toBe(2);
+    expect(treeOf(spans())).toEqual([
+      'add apart producer',
+      '  process apart consumer',
+      'boot internal',
+      'process apart consumer',
+    ]);
   });
 
   it('records one span for many jobs of an add, and a refusal as an error', async () => {

@@ -93,7 +93,7 @@ export class WebBench {
   }
 }
 
-function browserEndpoint(): string {
+export function browserEndpoint(): string {
   const found = inject('browser');
   if (found === null) throw new Error('no Chromium found on this machine');
   return found;

@@ -6,6 +6,7 @@
 import { hostname } from 'node:os';
 import type { Store } from '../../core/ports/store.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
+import { packageVersion } from '../../library/package-version.ts';
 import type { Home } from '../../node/home.ts';
 import { createNodeHealth } from '../../node/node-health.ts';
 import { startNodeMetrics } from '../../node/node-metrics.ts';
@@ -13,7 +14,6 @@ import type { NodeEvent } from '../../node/open-node.ts';
 import { openNode } from '../../node/open-node.ts';
 import type { RateLimits } from '../../server/auth/rates.ts';
 import type { TcpAddress } from '../../server/http/open-server.ts';
-import { packageVersion } from '../package-version.ts';
 import { LiveSettings } from './live-settings.ts';
 import { openHttp } from './serve-http.ts';
 import type { Log } from './serve-log.ts';
