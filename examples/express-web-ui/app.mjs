@@ -31,10 +31,9 @@ const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () =
   console.log(JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` })),
 );
 
-process.once('SIGTERM', async () => {
+process.once('SIGTERM', () => {
   jobs.close();
   view.close();
   server.closeAllConnections();
-  server.close();
-  await longhaul.close();
+  server.close(() => void longhaul.close());
 });
