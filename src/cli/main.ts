@@ -15,7 +15,7 @@ async function main([name, ...argv]: readonly string[]): Promise<number> {
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-V') {
-    print((await import('./package-version.ts')).packageVersion());
+    print((await import('../library/package-version.ts')).packageVersion());
     return 0;
   }
   const spec = requireCommand(name);

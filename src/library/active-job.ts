@@ -1,7 +1,7 @@
 /** A running job as its handler receives it, with the calls that a handler makes. */
 import type { Duration } from '../core/input/duration.ts';
 import { toJsonText } from '../core/input/json.ts';
-import type { RunningJob } from '../core/job/job.ts';
+import type { JobPolicy, RunningJob } from '../core/job/job.ts';
 import type { Attachment } from '../files/attachments/attachments.ts';
 import type { ParentJob as StoredParent } from '../files/attachments/parents.ts';
 import type { AttemptOutcome } from '../worker/attempt/run-outcome.ts';
@@ -38,6 +38,8 @@ export interface ActiveJob<Data = unknown> {
   readonly attempt: number;
   /** How many earlier attempts failed. */
   readonly failures: number;
+  /** The W3C trace context of this attempt, to pass on to other systems; null without one. */
+  readonly traceparent: string | null;
   /** The fencing token of this attempt, which only grows. Pass it to systems that must refuse a late writer. */
   readonly token: number;
   /** The last value that `checkpoint` kept, in this attempt or an earlier one; undefined for none. */
@@ -98,7 +100,7 @@ export interface HandlerPort {
 export type HandledJob = Pick<
   RunningJob,
   'id' | 'queue' | 'name' | 'tags' | 'priority' | 'attempt' | 'failures' | 'checkpoint' | 'steps' | 'suspension'
-> & { readonly lease: Pick<RunningJob['lease'], 'token'> };
+> & { readonly lease: Pick<RunningJob['lease'], 'token'>; readonly policy: Pick<JobPolicy, 'traceparent'> };
 
 export function activeJob<Data>(job: HandledJob, data: Data, port: HandlerPort): ActiveJob<Data> {
   return new HandlerJob(job, data, port);
@@ -119,6 +121,7 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   readonly priority: number;
   readonly attempt: number;
   readonly failures: number;
+  readonly traceparent: string | null;
   readonly token: number;
   readonly lastCheckpoint: unknown;
   readonly #port: HandlerPort;
@@ -139,6 +142,7 @@ class HandlerJob<Data> implements ActiveJob<Data> {
     this.priority = job.priority;
     this.attempt = job.attempt;
     this.failures = job.failures;
+    this.traceparent = job.policy.traceparent ?? null;
     this.token = job.lease.token;
     this.lastCheckpoint = job.checkpoint === null ? undefined : JSON.parse(job.checkpoint);
     this.#port = port;

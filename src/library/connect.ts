@@ -1,6 +1,9 @@
 /** `connect()`: opens the store of an address and creates a connection. The one place that assembles the parts. */
-import { checked, flag, object, oneOf, text } from '../core/input/check.ts';
+import type { Check } from '../core/input/check.ts';
+import { checked, flag, object, oneOf, show, text } from '../core/input/check.ts';
 import type { Store } from '../core/ports/store.ts';
+import type { Telemetry, TelemetrySource } from '../core/ports/telemetry.ts';
+import { tracedStore } from '../telemetry/traced-store.ts';
 import { createConnection } from './connection.ts';
 import { choosePlace } from './files/choose-place.ts';
 import { type FilePlace, noPlace } from './files/file-place.ts';
@@ -15,8 +18,16 @@ export interface ConnectOptions extends StoreOptions {
    * `home`, new files stay in the data directory, and the node is asked for those of other machines.
    */
   readonly files?: string;
+  /** Spans for adds and attempts: `otel()`. Default: none. */
+  readonly telemetry?: TelemetrySource;
 }
 
+const telemetrySource: Check<TelemetrySource> = (value, report, path) => {
+  const source = value as TelemetrySource;
+  if (typeof (value as Partial<TelemetrySource> | null)?.open !== 'function')
+    report(path, `must be otel(), not ${show(value)}`);
+  return source;
+};
 const pathText = text({ max: 4_096 });
 const shape = object({
   namespace: text({ max: 64, pattern: /^[A-Za-z0-9_.-]+$/, must: 'must be of A-Z a-z 0-9 _ . -' }),
@@ -26,6 +37,7 @@ const shape = object({
   tls: object({ ca: pathText, cert: pathText, key: pathText, servername: text({ max: 255 }) }),
   home: text({ max: 4_096, pattern: /^[^\0]+$/, must: 'must be the path of a directory' }),
   files: text({ max: 4_096, pattern: /^(https?:\/\/|unix:)./, must: 'must be http://host:port of a node' }),
+  telemetry: telemetrySource,
   token: text({ max: 256, pattern: /^[\x21-\x7e]+$/, must: 'must be a token as `longhaul token` made it' }),
 });
 
@@ -38,11 +50,13 @@ const shape = object({
  */
 export async function connect(address: string = DEFAULT_ADDRESS, options: ConnectOptions = {}): Promise<Longhaul> {
   const checkedOptions = checked('connect options', options, shape);
-  const { files: node, ...storeOptions } = checkedOptions;
+  const { files: node, telemetry: source, ...storeOptions } = checkedOptions;
+  const telemetry = source === undefined ? null : await source.open();
   const { store, home } = await openStoreAt(address, storeOptions);
   try {
     const files = choosePlace({ address, store, home, node, token: storeOptions.token });
-    return openConnection(store, home, files).longhaul;
+    return openConnection(telemetry === null ? store : tracedStore(store, telemetry), home, { files, telemetry })
+      .longhaul;
   } catch (error) {
     await store.close();
     throw error;
@@ -53,9 +67,9 @@ export async function connect(address: string = DEFAULT_ADDRESS, options: Connec
 export function openConnection(
   store: Store,
   home: string | null,
-  files: FilePlace = noPlace(store),
+  { files = noPlace(store), telemetry = null }: { files?: FilePlace; telemetry?: Telemetry | null } = {},
 ): { longhaul: Longhaul; wakeAll: () => void } {
-  const connection = createConnection(store, home, files);
+  const connection = createConnection(store, home, { files, telemetry });
   const wakeAll = (): void => {
     for (const work of connection.works) work.wake();
     connection.schedules.wake();

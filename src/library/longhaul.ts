@@ -306,6 +306,14 @@ export class Longhaul implements AsyncDisposable {
     return this.store.jobs.workers();
   }
 
+  /**
+   * Returns metrics in Prometheus format: of the store, and of the workers of this connection, counted since the first
+   * call. A node serves the same and more at `/metrics`.
+   */
+  async metrics(): Promise<string> {
+    return this.#connection.metrics.text();
+  }
+
   /** Declares a worker dead: its jobs return to the front of their queues at once. */
   async failWorker(id: string): Promise<EndWorkerResult> {
     return this.store.jobs.endWorker({ id, kind: 'fail' });
@@ -333,9 +341,10 @@ export class Longhaul implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { works, outboxes, endWaiter, settings, files, store } = this.#connection;
+    const { works, outboxes, endWaiter, settings, files, metrics, store } = this.#connection;
     await Promise.all([...[...works].map((work) => work.stop()), ...[...outboxes].map((outbox) => outbox.close())]);
     endWaiter.close();
+    metrics.stop();
     settings.close();
     await files.close();
     await store.close();

@@ -9,6 +9,8 @@ import { queueName } from '../core/job/names.ts';
 import { readResources } from '../core/limits/resources.ts';
 import type { ResourcesInput } from '../core/settings/limit-input.ts';
 import { units } from '../core/settings/limit-input.ts';
+import { tracedRunner } from '../worker/attempt/traced-runner.ts';
+import type { CapacityUsage } from '../worker/loop/capacity-pool.ts';
 import { CapacityPool } from '../worker/loop/capacity-pool.ts';
 import { startMaintenance } from '../worker/loop/maintenance.ts';
 import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/loop/worker.ts';
@@ -63,6 +65,8 @@ export interface Work extends AsyncDisposable {
   readonly ready: Promise<void>;
   /** Lists the attempts that take its slots, abandoned ones included. */
   running(): readonly RunningAttempt[];
+  /** Returns its slots and its capacity, and how much of them is in use. */
+  usage(): WorkUsage;
   /** Stops claiming. Running jobs continue. */
   pause(): void;
   /** Claims again after `pause`. */
@@ -71,6 +75,18 @@ export interface Work extends AsyncDisposable {
   wake(): void;
   /** Resolves when the worker has stopped. Running jobs get the drain; `force` releases them at once. */
   stop(options?: StopOptions): Promise<void>;
+}
+
+/** The slots and the capacity of a worker. */
+export interface WorkUsage {
+  /** The queues it works on. */
+  readonly queues: readonly string[];
+  /** How many jobs it runs at once. */
+  readonly slots: number;
+  /** How many slots are taken. */
+  readonly used: number;
+  /** Its capacity for jobs that need resources; null without any. */
+  readonly capacity: CapacityUsage | null;
 }
 
 export interface WorkPlan<Data, Result> {
@@ -115,7 +131,8 @@ const argumentsOfWork: Check<unknown> = (plan, report) => {
 export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): Work {
   checked('work', plan, argumentsOfWork);
   const runner = createRunner(connection, plan, checked('work options', plan.options, shape));
-  const worker = createWorker(workerOptions(connection, plan, runner));
+  const options = workerOptions(connection, plan, runner);
+  const worker = createWorker(options);
   const maintenance = startMaintenance(connection.store, (error) =>
     plan.options.onEvent?.({ type: 'trouble', what: 'maintenance', error }),
   );
@@ -141,14 +158,20 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
     },
     ready,
     running: () => worker.running(),
+    usage: () => ({
+      queues: plan.queues,
+      slots: options.concurrency,
+      used: worker.running().length,
+      capacity: options.pool?.usage() ?? null,
+    }),
     pause: () => worker.pause(),
     resume: () => worker.resume(),
     wake: () => worker.wake(),
-    async stop(options) {
+    async stop(how) {
       isStopped = true;
       maintenance.stop();
-      const stopped = worker.stop(options);
-      if (options?.force === true) runner.kill();
+      const stopped = worker.stop(how);
+      if (how?.force === true) runner.kill();
       await Promise.all([leaveSchedules(), sweeps.stop(), stopped]);
       await runner.close();
       connection.works.delete(work);
@@ -166,12 +189,12 @@ function workerOptions<Data, Result>(
 ): WorkerOptions {
   const given = checked('work options', plan.options, shape);
   const { lease, maxBlock, maxAbandoned, onUnreachable, onEvent, offers } = given;
-  const { store, home, settings, newId } = connection;
+  const { store, home, settings, telemetry, newId } = connection;
   return {
     store,
     queues: plan.queues,
     concurrency: given.concurrency ?? 1,
-    run,
+    run: tracedRunner(run, telemetry),
     enforcesStop,
     settingsFor,
     prepare: () => settings.follow(plan.queues),
@@ -183,6 +206,10 @@ function workerOptions<Data, Result>(
     journalPath: given.journal ?? (home === null ? null : join(home, 'journal')),
     random: Math.random,
     newId,
+    onEvent: (event) => {
+      connection.metrics.record(event);
+      onEvent?.(event);
+    },
     ...(offers !== undefined && {
       pool: new CapacityPool(readResources(offers)),
       info: JSON.stringify({ offers }),
@@ -191,6 +218,5 @@ function workerOptions<Data, Result>(
     ...(maxBlock !== undefined && { maxBlockMs: maxBlock }),
     ...(maxAbandoned !== undefined && { maxAbandoned }),
     ...(onUnreachable !== undefined && { onUnreachable }),
-    ...(onEvent !== undefined && { onEvent }),
   };
 }

@@ -1,18 +1,15 @@
 /**
- * Counters of a node: claims, settlements and failures by queue from store events, and the event loop delay. Gauges are
- * not kept here; they are read on request.
+ * Counters of a node from store events: jobs added, attempts started and ended, and failures, by queue. They cover the
+ * whole store, whatever process did it.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { StoreEvent } from '../core/ports/job-store.ts';
 import type { Store } from '../core/ports/store.ts';
-import type { Family, Sample } from './metrics-text.ts';
+import { family } from '../metrics/catalogue.ts';
+import type { Family, Sample } from '../metrics/metrics-text.ts';
 
 /** Queues beyond these are counted together, so that queue names cannot exhaust memory. */
 const MAX_QUEUES = 1_000;
 const OTHERS = '(others)';
-/** A shorter interval would be the main reason for an idle node to wake up. */
-const LOOP_STEP_MS = 250;
-const NANO = 1e9;
 
 /** History events that end an attempt. */
 const SETTLED: ReadonlySet<string> = new Set([
@@ -33,18 +30,10 @@ export interface NodeMeter {
 
 export function startNodeMeter(store: Store): NodeMeter {
   const counts = new EventCounts();
-  const loop = monitorEventLoopDelay({ resolution: LOOP_STEP_MS });
-  loop.enable();
   const unsubscribe = store.jobs.subscribe((events) => {
     for (const event of events) counts.add(event);
   });
-  return {
-    families: () => [...counts.families(), loopFamily(loop)],
-    stop() {
-      unsubscribe();
-      loop.disable();
-    },
-  };
+  return { families: () => counts.families(), stop: unsubscribe };
 }
 
 class EventCounts {
@@ -58,13 +47,12 @@ class EventCounts {
   }
 
   families(): readonly Family[] {
-    const type = 'counter';
     const isFailure = (event: string): boolean => event === 'failed' || event === 'retried';
     return [
-      { name: 'longhaul_added_total', help: 'Jobs added.', type, samples: this.#of('added') },
-      { name: 'longhaul_claims_total', help: 'Attempts started.', type, samples: this.#of('claimed') },
-      { name: 'longhaul_settles_total', help: 'Attempts ended, by outcome.', type, samples: this.#byEvent(SETTLED) },
-      { name: 'longhaul_failures_total', help: 'Attempts that failed.', type, samples: this.#sum(isFailure) },
+      family('added_total', this.#of('added')),
+      family('claims_total', this.#of('claimed')),
+      family('settles_total', this.#byEvent(SETTLED)),
+      family('failures_total', this.#sum(isFailure)),
     ];
   }
 
@@ -84,18 +72,4 @@ class EventCounts {
       [...counts].filter(([event]) => events.has(event)).map(([event, value]) => ({ labels: { queue, event }, value })),
     );
   }
-}
-
-/** Covers the time since the last read, so that one bad moment does not dominate the day. */
-function loopFamily(loop: ReturnType<typeof monitorEventLoopDelay>): Family {
-  // The monitor includes its own sampling interval in each value.
-  const seconds = (nano: number): number => Math.max(0, Number.isFinite(nano) ? nano / NANO - LOOP_STEP_MS / 1_000 : 0);
-  const samples = [
-    { labels: { quantile: '0.5' }, value: seconds(loop.percentile(50)) },
-    { labels: { quantile: '0.99' }, value: seconds(loop.percentile(99)) },
-    { labels: { quantile: '1' }, value: seconds(loop.max) },
-  ];
-  loop.reset();
-  const help = 'Event loop delay since the last read.';
-  return { name: 'longhaul_event_loop_delay_seconds', help, type: 'gauge', samples };
 }

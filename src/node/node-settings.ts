@@ -37,6 +37,7 @@ export interface DaemonFile {
   readonly store: string | null;
   readonly strict: boolean | null;
   readonly logFormat: LogFormat | null;
+  readonly telemetry: boolean | null;
   /** Whether loopback callers need a token too. */
   readonly requireToken: boolean | null;
   /** Limits per second: requests of one caller, and jobs added to one queue; null: no limit. */
@@ -63,6 +64,7 @@ const shape = object({
   store: text({ max: 4_096 }),
   strict: flag,
   logFormat: oneOf(...LOG_FORMATS),
+  telemetry: flag,
   requireToken: flag,
   rates: object({ requestsPerSecond: integer(1, 1_000_000), jobsPerSecond: integer(1, 1_000_000) }),
   ...OUTBOUND_SHAPE,
@@ -72,7 +74,16 @@ export function daemonFile(json: string | undefined): DaemonFile {
   const { port = null, listen = null, store = null, strict = null, logFormat = null, ...more } = read(json);
   const { requestsPerSecond = null, jobsPerSecond = null } = more.rates ?? {};
   const rates = { requestsPerSecond, jobsPerSecond };
-  return { port, listen, store, strict, logFormat, requireToken: more.requireToken ?? null, rates };
+  return {
+    port,
+    listen,
+    store,
+    strict,
+    logFormat,
+    requireToken: more.requireToken ?? null,
+    telemetry: more.telemetry ?? null,
+    rates,
+  };
 }
 
 /** `json` is the text of node.json, undefined when there is none. `listensOn` is the actual port, where known. */

@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Prunable } from '../core/lifecycle/prunable.ts';
 import type { Store } from '../core/ports/store.ts';
+import type { Telemetry } from '../core/ports/telemetry.ts';
 import { AttachmentUploads } from '../files/attachments/attachment-uploads.ts';
 import type { Attachments } from '../files/attachments/attachments.ts';
 import type { Blobs } from '../files/blobs/blobs.ts';
@@ -13,6 +14,7 @@ import type { RunnerHealth } from '../runner/process/runner-link.ts';
 import type { ScheduleRunner } from '../schedules/schedule-runner.ts';
 import { startScheduleRunner } from '../schedules/schedule-runner.ts';
 import type { NodeQueue } from '../wire/node-view.ts';
+import type { CapacityUsage } from '../worker/loop/capacity-pool.ts';
 import type { WorkerEvent } from '../worker/loop/worker-event.ts';
 import { AttemptReader } from './attempts/attempt-reader.ts';
 import type { Copies } from './cluster/copies.ts';
@@ -46,6 +48,8 @@ export interface NodeOptions {
   readonly inherited: Readonly<Record<string, string | undefined>>;
   /** The database file of the store, if it has one. */
   readonly storeFile?: string | null;
+  /** Spans for the attempts of this node. Default: none. */
+  readonly telemetry?: Telemetry | null;
   onEvent?(event: NodeEvent): void;
 }
 
@@ -82,6 +86,10 @@ export interface Node {
   fileQueues(): ReadonlySet<string>;
   /** Returns the processes of a script that this node supervises; null for any other job. */
   processes(job: string): Promise<JobProcesses | null>;
+  /** Returns each queue with its slots and running attempts. */
+  load(): readonly NodeQueue[];
+  /** Returns the capacity of this node for jobs that need resources, and how much of it is in use. */
+  capacity(): CapacityUsage;
   /** Returns the state of the runner process. */
   runnerHealth(): RunnerHealth;
   /** Returns the MD5 of a blob; null when it is not on this node. */
@@ -172,6 +180,8 @@ function nodeBaseOf({ home, store }: NodeOptions, node: ScriptNode, member: Memb
     queues: () => node.queues(),
     fileQueues: () => node.fileQueues,
     processes: (job) => node.processes(job),
+    load: () => node.load(),
+    capacity: () => node.capacity.pool.usage(),
     runnerHealth: () => node.runnerHealth(),
     md5: async (sha256) => {
       const answer = await node.blobs.md5(sha256);
@@ -185,9 +195,10 @@ function nodeBaseOf({ home, store }: NodeOptions, node: ScriptNode, member: Memb
 }
 
 /** The parts of system queues. */
-function systemQueueParts({ store, settings, home, host, pid, onEvent }: NodeOptions, base: NodeBase) {
+function systemQueueParts({ store, settings, home, host, pid, telemetry, onEvent }: NodeOptions, base: NodeBase) {
   return {
     store,
+    telemetry: telemetry ?? null,
     settings,
     node: settings,
     host,

@@ -28,7 +28,7 @@ export interface TestConnection {
 export function connectForTests(options: { startAt?: number } = {}): TestConnection {
   const clock = createVirtualClock(options.startAt);
   const store = openMemoryStore({ now: clock.now });
-  const { longhaul, wakeAll } = openConnection(store, null, temporaryPlace(store));
+  const { longhaul, wakeAll } = openConnection(store, null, { files: temporaryPlace(store) });
   clock.onAdvance(wakeAll);
   return { longhaul, clock };
 }

@@ -10,6 +10,7 @@ import { ENDED_STATES, JOB_STATES } from '../core/job/job.ts';
 import { LABELS } from '../core/job/label.ts';
 import { eventName, jobId, queueName, stepName } from '../core/job/names.ts';
 import { STEP_KINDS } from '../core/job/step.ts';
+import { traceparentText } from '../core/job/traceparent.ts';
 import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
 import type { CallArgument, CallName } from '../core/operations/perform.ts';
 import type { InsightKind, InsightQuery, InsightQueryOf } from '../core/ports/insight.ts';
@@ -84,6 +85,7 @@ export const policyRecord = object({
   key: word,
   hooks: webhookRecords,
   needs: resources,
+  traceparent: traceparentText,
 });
 export const uniqueRecord = fields({
   key: word,

@@ -52,6 +52,7 @@ const EVERY_FIELD = {
     backoff: { kind: 'list', delayMs: 1, maxMs: 2, jitter: 0.25, delaysMs: [1, 2] },
     maxRuntimeMs: 4,
     maxSilenceMs: 5,
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   },
   unique: { key: 'k', scope: 'queue', until: 'period', periodMs: 1_000 },
 } as const;

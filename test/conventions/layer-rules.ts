@@ -10,6 +10,7 @@ const allowed = readLayers();
 
 /** Packages that one place alone may know. */
 const owners: Readonly<Record<string, string>> = {
+  '@opentelemetry/api': 'telemetry',
   '@photostructure/sqlite': 'stores/sqlite',
   '@redis/client': 'stores/redis',
   pg: 'library',

@@ -31,10 +31,12 @@ import { sqlite } from './sqlite.mjs';
 import { statistics } from './statistics.mjs';
 import { stepViews } from './step-views.mjs';
 import { steps } from './steps.mjs';
+import { telemetry } from './telemetry.mjs';
 import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
 export const mutants = [
+  ...telemetry,
   ...core,
   ...sqlite,
   ...redis,

@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { cli, eventually } from '../processes/scripts-workbench.ts';
 import { startSentinels } from '../support/redis-fleet.ts';
 import { hasRedis, startRedis } from '../support/redis-server.ts';
-import { aBench, aNewHome, figure, get, getOverSocket, post, urlOf } from './serve-bench.ts';
+import { aBench, aNewHome, get, getOverSocket, post, urlOf } from './serve-bench.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -297,28 +297,6 @@ test('SIGTERM stops it with 0 while its scripts keep running; a second SIGTERM e
   half.destroy();
   expect(url).not.toBe('');
   expect(ended.code === 1 || performance.now() - startedAt > 5_000).toBe(true);
-});
-
-test('Its metrics count jobs by queue and state, claims, settlements and failures, and cover store, disk and memory.', async () => {
-  const bench = aNewHome();
-  writeQueue(bench.queues, 'mixed', '#!/bin/sh\n[ "$LONGHAUL_PARAM1" = good ]\n');
-  const node = await bench.serve();
-  const url = await urlOf(node);
-  const ids = [await bench.add('mixed', { param1: 'good' }), await bench.add('mixed', { param1: 'bad' })];
-  for (const id of ids) await bench.until(id, (job) => job.state === 'done' || job.state === 'failed');
-  const text = await eventually(
-    async () => (await get(url, '/metrics')).text,
-    (seen) => figure(seen, 'longhaul_failures_total', '{queue="mixed"}') === 1,
-  );
-  expect(figure(text, 'longhaul_jobs', '{queue="mixed",state="done"}')).toBe(1);
-  expect(figure(text, 'longhaul_jobs', '{queue="mixed",state="failed"}')).toBe(1);
-  expect(figure(text, 'longhaul_claims_total', '{queue="mixed"}')).toBe(2);
-  expect(figure(text, 'longhaul_settles_total', '{queue="mixed",event="completed"}')).toBe(1);
-  for (const name of ['store_latency_seconds', 'disk_free_bytes', 'resident_memory_bytes'])
-    expect(figure(text, `longhaul_${name}`)).toBeGreaterThan(0);
-  expect(figure(text, 'longhaul_store_up')).toBe(1);
-  expect(figure(text, 'longhaul_event_loop_delay_seconds', '{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
-  await node.terminate();
 });
 
 test('Without a terminal its log is JSON, one object per line, and no name can add a line.', async () => {

@@ -101,7 +101,7 @@ export async function logIn(page: Page, token: string, home: string): Promise<vo
   await page.waitForURL(home);
 }
 
-function browserEndpoint(): string {
+export function browserEndpoint(): string {
   const found = inject('browser');
   if (found === null) throw new Error('no Chromium found on this machine');
   return found;

@@ -5,14 +5,15 @@
  */
 import { hostname } from 'node:os';
 import type { Store } from '../../core/ports/store.ts';
+import type { Telemetry } from '../../core/ports/telemetry.ts';
+import { packageVersion } from '../../library/package-version.ts';
 import type { Home } from '../../node/home.ts';
 import { createNodeHealth } from '../../node/node-health.ts';
-import { startNodeMeter } from '../../node/node-meter.ts';
+import { startNodeMetrics } from '../../node/node-metrics.ts';
 import type { NodeEvent } from '../../node/open-node.ts';
 import { openNode } from '../../node/open-node.ts';
 import type { RateLimits } from '../../server/auth/rates.ts';
 import type { TcpAddress } from '../../server/http/open-server.ts';
-import { packageVersion } from '../package-version.ts';
 import { LiveSettings } from './live-settings.ts';
 import { openHttp } from './serve-http.ts';
 import type { Log } from './serve-log.ts';
@@ -21,6 +22,8 @@ export interface DaemonOptions {
   readonly home: Home;
   readonly store: Store;
   readonly storeFile: string | null;
+  /** Null without telemetry. */
+  readonly telemetry: Telemetry | null;
   readonly listen: readonly string[];
   readonly port: number;
   readonly log: Log;
@@ -43,19 +46,28 @@ export interface Daemon {
 }
 
 export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { home, store, storeFile, listen, port, log, onEvent, requireToken, rates } = options;
+  const { home, store, storeFile, telemetry, listen, port, log, onEvent, requireToken, rates } = options;
   const version = packageVersion();
   const settings = new LiveSettings(home, port);
   const { env, pid } = process;
   // A copy, because every access to process.env is a call of getenv().
   const inherited = { ...env };
   const host = hostname();
-  const node = await openNode({ home, store, storeFile, settings, version, host, pid, inherited, onEvent });
-  const meter = startNodeMeter(store);
+  const metrics = startNodeMetrics({ store, folder: home.root, version, startedAt: Date.now() });
+  const onNews = (news: NodeEvent): void => {
+    if (news.type === 'worker') metrics.record(news.event);
+    onEvent(news);
+  };
+  const nodeParts = { home, store, storeFile, telemetry, settings, version, host, pid, inherited };
+  const node = await openNode({ ...nodeParts, onEvent: onNews }).catch((error: unknown) => {
+    metrics.stop();
+    throw error;
+  });
+  metrics.add(node);
   const runner = () => node.runnerHealth();
-  const health = createNodeHealth({ store, folder: home.root, meter, version, startedAt: Date.now(), runner });
+  const health = createNodeHealth({ store, folder: home.root, metrics: metrics.registry, runner });
   const stopNode = async (): Promise<void> => {
-    meter.stop();
+    metrics.stop();
     await node.stop();
   };
   const parts = { home, store, node, health, settings, version, listen, port, log, requireToken, rates };

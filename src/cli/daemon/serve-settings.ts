@@ -23,6 +23,8 @@ export interface ServeSettings {
   readonly isStrict: boolean;
   readonly logFormat: LogFormat;
   readonly requireToken: boolean;
+  /** Whether it records spans of OpenTelemetry. */
+  readonly hasTelemetry: boolean;
   readonly rates: DaemonFile['rates'];
 }
 
@@ -45,9 +47,11 @@ export function serveSettings(args: Args, env: Environment, isTerminal: boolean)
   const format = setting('log-format', file.logFormat);
   const strict = setting('strict', file.strict?.toString(), args.flag('strict') ? '1' : undefined);
   const token = setting('require-token', file.requireToken?.toString(), args.flag('require-token') ? '1' : undefined);
+  const telemetry = setting('telemetry', file.telemetry?.toString(), args.flag('telemetry') ? '1' : undefined);
   return {
     home,
     requireToken: token !== null && toFlag(token),
+    hasTelemetry: telemetry !== null && toFlag(telemetry),
     rates: file.rates,
     port: toPort(setting('port', file.port?.toString())),
     listen: listen === null ? LOOPBACK : toAddresses(listen),

@@ -7,11 +7,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../../library/index.ts';
+import { connect, otel } from '../../library/index.ts';
 import { databaseAt } from '../../library/store-address.ts';
 import { watchStore } from '../../node/doctor/store-watch.ts';
 import type { NodeEvent } from '../../node/open-node.ts';
 import { compileLess } from '../../runner/process/compile-less.ts';
+import { tracedStore } from '../../telemetry/traced-store.ts';
 import type { Args } from '../table/args.ts';
 import type { Daemon } from './open-daemon.ts';
 import { openDaemon } from './open-daemon.ts';
@@ -44,16 +45,17 @@ async function serveHome(settings: ServeSettings): Promise<number> {
   const log = openLog(settings);
   const found = await checkHome(settings);
   // The store is opened before anything is created: an unusable store leaves no new data directory behind.
+  const telemetry = settings.hasTelemetry ? await otel().open() : null;
   const longhaul = await connect(settings.store);
   try {
-    const { store } = longhaul;
+    const store = telemetry === null ? longhaul.store : tracedStore(longhaul.store, telemetry);
     await prepareHome(settings, log);
     checkNotices(store, settings, log);
     await checkListen(store, settings);
     const signals = listenToSignals();
     const onEvent = (news: NodeEvent): void => handleEvent(news, log, signals);
     const daemon = await openOnFreePort(settings, found, (target) =>
-      openDaemon({ ...settings, ...target, store, storeFile: databaseAt(settings.store), log, onEvent }),
+      openDaemon({ ...settings, ...target, store, telemetry, storeFile: databaseAt(settings.store), log, onEvent }),
     );
     const watch = watchStore(store, (error) => signals.fail(error));
     return await runUntilStop(daemon, { settings, log, signals }).finally(() => watch.stop());

@@ -29,6 +29,10 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
         type: 'flag',
         description: 'require a token on loopback addresses too; the unix socket never needs one',
       },
+      telemetry: {
+        type: 'flag',
+        description: 'record spans of OpenTelemetry; needs @opentelemetry/api and an SDK that the process registers',
+      },
       'log-format': {
         type: 'text',
         value: 'FORMAT',

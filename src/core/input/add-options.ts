@@ -3,6 +3,7 @@
 import type { JobPolicy, UniqueKey } from '../job/job.ts';
 import { displayName, jobId, newJobId, tag, uniqueKeyText } from '../job/names.ts';
 import { isAddress, relayJob } from '../job/relay-request.ts';
+import { traceparentText } from '../job/traceparent.ts';
 import { MAX_PARENTS } from '../lifecycle/dependencies.ts';
 import { badInput } from '../ports/errors.ts';
 import type { NewJob } from '../ports/job-store.ts';
@@ -57,6 +58,8 @@ export interface AddOptions extends PolicyInput {
   hooks?: readonly WebhookInput[];
   /** Holds the job back until `commit`. */
   draft?: boolean;
+  /** The W3C trace context that its first attempt continues. Default: that of the span of `add`, with telemetry. */
+  traceparent?: string;
   /** Only with an address as the queue: sends the job over the network even if the address is the node's own. */
   forceRemote?: boolean;
 }
@@ -104,6 +107,7 @@ export const ADD_SHAPE = {
   maxSilence: duration(1),
   onDependencyFailed: dependencyRule,
   hooks,
+  traceparent: traceparentText,
 };
 export type GivenOptions = Checked<typeof ADD_SHAPE>;
 

@@ -98,6 +98,8 @@ export interface JobPolicy {
   readonly hooks?: readonly Webhook[];
   /** Resources that the job needs of its worker, in place of the queue's: see limits/resources.ts. */
   readonly needs?: string;
+  /** The trace context of the span that added it: see job/traceparent.ts. */
+  readonly traceparent?: string;
 }
 
 export interface Job {

@@ -107,8 +107,10 @@ export function relayJob(
     ...(policy !== undefined && { policy }),
   };
   const to = checkDestination(queue);
+  const traceparent = policy?.traceparent;
   return {
     ...rest,
+    ...(traceparent !== undefined && { policy: { traceparent } }),
     queue: RELAY_QUEUE,
     data: relayRequestText({ ...how, to, data: JSON.parse(data) as unknown, job }),
   };

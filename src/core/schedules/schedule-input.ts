@@ -38,7 +38,7 @@ export interface ScheduleInput<Data = unknown> extends RuleInput {
 }
 
 /** Options that a schedule sets itself. */
-const OWN_OPTIONS = ['id', 'delay', 'runAt', 'draft'] as const;
+const OWN_OPTIONS = ['id', 'delay', 'runAt', 'draft', 'traceparent'] as const;
 type OwnOption = (typeof OWN_OPTIONS)[number];
 
 const MAX_BACKLOG = 1_000;

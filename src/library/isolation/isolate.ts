@@ -190,7 +190,8 @@ const KILLED: AttemptOutcome = { kind: 'release', reason: 'its handler was kille
 
 /** Leaves out what a handler does not receive: every field is cloned. */
 function handledJob(job: RunningJob): HandledJob {
-  const { id, queue, name, tags, priority, attempt, failures, checkpoint, steps, suspension, lease } = job;
+  const { id, queue, name, tags, priority, attempt, failures, checkpoint, steps, suspension, lease, policy } = job;
   const own = { id, queue, name, tags, priority, attempt, failures, checkpoint, steps, suspension };
-  return { ...own, lease: { token: lease.token } };
+  const { traceparent } = policy;
+  return { ...own, lease: { token: lease.token }, policy: traceparent === undefined ? {} : { traceparent } };
 }

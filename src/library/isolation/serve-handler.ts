@@ -5,6 +5,7 @@
  *                   │              └─abort─▶ stopping ──outcome──▶ ended
  *                   └─end──────────────────────────────────────────▶ ended
  */
+import { inContextOf } from '../../telemetry/traced-step.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { failedOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { StopReason } from '../../worker/attempt/stop-reason.ts';
@@ -49,7 +50,8 @@ export function serveHandler(address: string, host: IsolateHost): ServedHandler 
     running = { signal, link };
     const port = remotePort(link, { signal: () => signal.get(), log: (line) => host.log(line) });
     const value: unknown = 'text' in data ? JSON.parse(data.text) : data.value;
-    const outcome = await callHandler(handler as Handler, activeJob(job, value, port)).catch(failedOutcome);
+    const call = () => callHandler(handler as Handler, activeJob(job, value, port));
+    const outcome = await inContextOf(job.policy.traceparent, call).catch(failedOutcome);
     running = null;
     link.end();
     host.sendOutcome(outcome, { hasCalled });

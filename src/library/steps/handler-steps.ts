@@ -17,6 +17,7 @@ import { MAX_STEPS, suspensionText } from '../../core/job/step.ts';
 import { backoffMs } from '../../core/lifecycle/backoff.ts';
 import { refuseStep } from '../../core/lifecycle/steps.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
+import { tracedStep } from '../../telemetry/traced-step.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { KeptSteps } from './kept-steps.ts';
 import { isLargeStep } from './large-step.ts';
@@ -148,7 +149,8 @@ export class HandlerSteps {
           ranMs: Math.round(performance.now() - startedAt),
         }) as const;
       try {
-        const value = await insideStep.run({ of: this, name }, () => withTimeout(name, run, plan.timeoutMs));
+        const inStep = () => insideStep.run({ of: this, name }, () => withTimeout(name, run, plan.timeoutMs));
+        const value = await tracedStep(name, inStep);
         return await this.#keepResult<Result>(end(), value);
       } catch (error) {
         if (!isOwn(error) || this.#options.signal().aborted) throw error;

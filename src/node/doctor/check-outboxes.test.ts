@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { OutboxReport } from '../../core/outbox/outbox-report.ts';
-import { metricsText } from '../metrics-text.ts';
-import { outboxFamilies } from '../outbox-families.ts';
+import { metricsText } from '../../metrics/metrics-text.ts';
+import { outboxFamilies } from '../../metrics/outbox-metrics.ts';
 import { checkOutboxes } from './check-outboxes.ts';
 
 const now = Date.UTC(2026, 5, 1);

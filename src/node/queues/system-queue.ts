@@ -10,9 +10,11 @@
 import type { RunningJob } from '../../core/job/job.ts';
 import { holds } from '../../core/lifecycle/lifecycle.ts';
 import type { Store } from '../../core/ports/store.ts';
+import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { QUEUE_RECORD } from '../../core/settings/settings.ts';
 import type { AttemptRunner } from '../../worker/attempt/run-outcome.ts';
+import { tracedRunner, tracedRunnerOf } from '../../worker/attempt/traced-runner.ts';
 import { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import type { Worker } from '../../worker/loop/worker.ts';
 import { createWorker } from '../../worker/loop/worker.ts';
@@ -28,6 +30,8 @@ export interface SystemQueueParts {
   readonly home: string;
   readonly journalPath: string;
   readonly drain: DrainSwitch;
+  /** Spans for its attempts. Default: none. */
+  readonly telemetry?: Telemetry | null;
   /** Creates worker ids that identify this node. */
   newId(): string;
   onEvent(event: WorkerEvent): void;
@@ -39,6 +43,8 @@ export interface SystemQueueDefinition {
   /** Defaults for settings that the operator has not set. */
   readonly defaults: Partial<QueueSettings>;
   readonly run: AttemptRunner;
+  /** Returns the trace context of a job that belongs to the trace of another one. */
+  contextOf?(job: RunningJob): Promise<string | undefined>;
   /** Whether a script of this node runs the queue instead. */
   isReplaced?(): boolean;
 }
@@ -135,7 +141,7 @@ export class SystemQueue {
 
   #makeWorker(own: readonly RunningJob[]): Worker {
     const { store, host, pid, home, journalPath, newId, onEvent } = this.#parts;
-    const { queue, run } = this.#definition;
+    const { queue } = this.#definition;
     const { concurrency } = this.#settings.at(queue);
     return createWorker({
       store,
@@ -143,7 +149,7 @@ export class SystemQueue {
       concurrency,
       maxConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
       own,
-      run,
+      run: this.#tracedRun(),
       settingsFor: (name) => this.#settings.at(name),
       host,
       pid,
@@ -154,6 +160,12 @@ export class SystemQueue {
       newId,
       onEvent,
     });
+  }
+
+  #tracedRun(): AttemptRunner {
+    const { telemetry = null } = this.#parts;
+    const { run, contextOf } = this.#definition;
+    return contextOf === undefined ? tracedRunner(run, telemetry) : tracedRunnerOf(run, telemetry, contextOf);
   }
 
   /**

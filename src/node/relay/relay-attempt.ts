@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { RunningJob } from '../../core/job/job.ts';
-import type { RelayDestination, RelayRequest } from '../../core/job/relay-request.ts';
+import type { RelayDestination, RelayedJobOptions, RelayRequest } from '../../core/job/relay-request.ts';
 import { isAddress, parseDestination, readRelayRequest } from '../../core/job/relay-request.ts';
 import type { Attachments } from '../../files/attachments/attachments.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
@@ -91,8 +91,13 @@ function relayedBy(
   if (hops > maxHops || isLoop(origin, `${to.base}q/${to.queue}`))
     throw new RelayFailure('loop', loopMessage({ origin, hops, maxHops }));
   // The policy of a message of RQ, such as its max_count, belongs to the message and not to the relay.
-  const options = order.isMessage ? { policy: job.policy } : order.job;
+  const options = order.isMessage ? { policy: job.policy } : inTraceOf(job, order.job);
   return { queue: to.queue, data: JSON.stringify(order.data), job: options, source, origin, hops };
+}
+
+/** The job there continues the trace of the attempt that sends it. */
+function inTraceOf({ policy: { traceparent } }: RunningJob, options: RelayedJobOptions): RelayedJobOptions {
+  return traceparent === undefined ? options : { ...options, policy: { ...options.policy, traceparent } };
 }
 
 /** The same steps, without a network. */

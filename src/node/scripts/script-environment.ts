@@ -94,6 +94,7 @@ function ownVariables({ job, paths }: EnvironmentSource): Record<string, string>
     LONGHAUL_STEPS: join(paths.work, STEPS),
     LONGHAUL_ATTACH: join(paths.work, 'attach'),
     LONGHAUL_OUT: join(paths.work, 'out'),
+    ...(job.policy.traceparent !== undefined && { TRACEPARENT: job.policy.traceparent }),
     ...(job.parents !== null && { LONGHAUL_PARENTS: join(paths.work, PARENTS) }),
   };
 }

@@ -16,6 +16,7 @@ import type { Runner } from '../../runner/open-runner.ts';
 import { openRunner } from '../../runner/open-runner.ts';
 import type { RunnerHealth } from '../../runner/process/runner-link.ts';
 import type { NodeQueue } from '../../wire/node-view.ts';
+import { tracedRunner } from '../../worker/attempt/traced-runner.ts';
 import { startMaintenance } from '../../worker/loop/maintenance.ts';
 import { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import type { Worker } from '../../worker/loop/worker.ts';
@@ -71,7 +72,7 @@ export class ScriptNode {
   readonly #queueRunners: QueueRunners;
   readonly #scripts: ScriptHost;
   readonly #watch: FolderWatch;
-  readonly #capacity: ReturnType<typeof machineCapacity>;
+  readonly capacity: ReturnType<typeof machineCapacity>;
   readonly #undo: (() => void)[] = [];
   #scanning: Promise<void> = Promise.resolve();
   #recordQueues: readonly QueueDefinition[] = [];
@@ -89,7 +90,7 @@ export class ScriptNode {
     this.copies = new Copies({ ...options, others: member.others, attachments: this.attachments });
     this.#registry = new AttemptRegistry(runningFolder(home));
     this.#settings = new SettingsCache(store);
-    this.#capacity = machineCapacity(settings.offers);
+    this.capacity = machineCapacity(settings.offers);
     this.#watch = new FolderWatch(home.queues, () => void this.scanQueues());
     this.#runner = openRunner({ onTrouble });
     this.files = new JobFiles({
@@ -123,9 +124,7 @@ export class ScriptNode {
     });
   }
 
-  runnerHealth(): RunnerHealth {
-    return this.#runner.health();
-  }
+  readonly runnerHealth = (): RunnerHealth => this.#runner.health();
 
   processes(job: string): Promise<JobProcesses | null> {
     return processesOf(this.#scripts, job);
@@ -222,14 +221,14 @@ export class ScriptNode {
   }
 
   #makeWorker({ queue, concurrency, own }: { queue: string; concurrency: number; own: readonly RunningJob[] }): Worker {
-    const { store, home, host, pid } = this.#options;
+    const { store, home, host, pid, telemetry } = this.#options;
     return createWorker({
       store,
       queues: [queue],
       concurrency,
       maxConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
       own,
-      run: (job, context) => runScript(this.#scripts, job, context),
+      run: tracedRunner((job, context) => runScript(this.#scripts, job, context), telemetry ?? null),
       settingsFor: (name) => withKillTime(this.#settings.at(name)),
       host,
       pid,
@@ -237,7 +236,7 @@ export class ScriptNode {
       storeIdentity: () => storeIdentity(store.records),
       reportsStart: true,
       enforcesStop: true,
-      ...this.#capacity,
+      ...this.capacity,
       random: Math.random,
       newId: this.#member.newId,
       onEvent: (event) => this.#onWorkerEvent(event),

@@ -3,6 +3,8 @@
  * of addresses. It owns its outgoing connections; the node starts and stops it.
  */
 
+import type { RunningJob } from '../../core/job/job.ts';
+import type { Store } from '../../core/ports/store.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { DEFAULT_SETTINGS } from '../../core/settings/settings.ts';
 import { DAY_MS } from '../../core/statistics/histogram.ts';
@@ -17,6 +19,7 @@ import type { SystemQueueParts } from '../queues/system-queue.ts';
 import { SystemQueue } from '../queues/system-queue.ts';
 import type { WebhookHost } from './webhook-attempt.ts';
 import { webhookAttempt } from './webhook-attempt.ts';
+import { readWebhookRequest } from './webhook-body.ts';
 import { startWebhookWatch } from './webhook-watch.ts';
 
 export interface WebhookParts extends SystemQueueParts {
@@ -61,6 +64,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
     queue: WEBHOOKS_QUEUE,
     defaults: WEBHOOK_DEFAULTS,
     run: (job, context) => webhookAttempt(host, job, context),
+    contextOf: (job) => contextOf(store, job),
   });
   await systemQueue.start();
   const watch = startWebhookWatch(parts);
@@ -76,4 +80,12 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
       outbound.close();
     },
   };
+}
+
+/** A call belongs to the trace of the job that it reports. The store adds it, and does not copy the context. */
+async function contextOf({ jobs }: Store, job: RunningJob): Promise<string | undefined> {
+  const order = readWebhookRequest(job);
+  if (order === null) return undefined;
+  const [about = null] = await jobs.find([order.job]);
+  return about?.policy.traceparent;
 }

@@ -126,10 +126,16 @@ async function signedCall(host: WebhookHost, { job, order, body }: WebhookCall):
     throw new WebhookFailure('no-secret', `node.json has no secret ${order.secret ?? ''} under hooks.secrets`);
   const id = webhookId(job.id, host.source);
   const signed = signedHeaders({ id, at: host.now(), body, secrets });
-  return { body, headers: { 'content-type': 'application/json', 'user-agent': 'longhaul', ...signed } };
+  const headers = { 'content-type': 'application/json', ...ownHeaders(job), ...signed };
+  return { body, headers };
 }
 
-async function rqCall({ body }: WebhookCall): Promise<SignedRequest> {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'longhaul' };
+async function rqCall({ job, body }: WebhookCall): Promise<SignedRequest> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', ...ownHeaders(job) };
   return { body: rqForm(body), headers };
+}
+
+/** The trace context is that of the call, or of the reported job if this node has no telemetry. */
+function ownHeaders({ policy: { traceparent } }: RunningJob): Readonly<Record<string, string>> {
+  return { 'user-agent': 'longhaul', ...(traceparent !== undefined && { traceparent }) };
 }

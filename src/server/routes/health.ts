@@ -1,5 +1,5 @@
 /** Liveness, readiness and metrics of the node. */
-import { METRICS_TYPE, metricsText } from '../../node/metrics-text.ts';
+import { METRICS_TYPE } from '../../metrics/metrics-text.ts';
 import type { Reply } from '../http/reply.ts';
 import { text } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
@@ -31,7 +31,7 @@ export const healthRoutes: readonly Route[] = [
     about: 'Returns the metrics of the node in Prometheus format.',
     role: 'read',
     answer: 'text',
-    handle: async ({ context }) => text(metricsText((await context.health?.metrics()) ?? []), METRICS_TYPE),
+    handle: async ({ context }) => text((await context.health?.metrics()) ?? '', METRICS_TYPE),
   }),
 ];
 

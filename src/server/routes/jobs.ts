@@ -3,6 +3,7 @@ import { newJobOf } from '../../core/input/add-options.ts';
 import { flag, listOf, object, oneOf, text, time } from '../../core/input/check.ts';
 import { listJobs } from '../../core/job/filter-pages.ts';
 import { displayName, jobId, queueName, tag } from '../../core/job/names.ts';
+import { readTraceparent, withTraceparent } from '../../core/job/traceparent.ts';
 import type { AddResult, NewJob } from '../../core/ports/job-store.ts';
 import { count, priority } from '../../core/settings/policy-input.ts';
 import type { JobInput } from '../../wire/job-input.ts';
@@ -80,7 +81,7 @@ export const jobRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/jobs',
     about:
-      'Adds a job, or a list of jobs. Adding an existing id has no effect; an Idempotency-Key makes any add repeatable.',
+      'Adds a job, or a list of jobs. Adding an existing id has no effect; an Idempotency-Key makes any add repeatable. A header traceparent (W3C) is kept for jobs without one.',
     role: 'submit',
     body: jobInputs,
     answer: oneOrMany(orRefusedItem(added), 1_000),
@@ -88,7 +89,8 @@ export const jobRoutes: readonly Route[] = [
     relay: true,
     handle: (call) => {
       if (!call.may('submit')) mustBeDrafts([call.body].flat());
-      return idempotent(call, (newId) => addJobs(call.context, call.body, newId));
+      const traceparent = readTraceparent(call.request.headers['traceparent']);
+      return idempotent(call, (newId) => addJobs(call.context, call.body, { newId, traceparent }));
     },
   }),
   route({
@@ -197,11 +199,13 @@ export const jobRoutes: readonly Route[] = [
 async function addJobs(
   context: ServerContext,
   body: JobInput | readonly JobInput[],
-  newId: () => string,
+  { newId, traceparent }: { newId: () => string; traceparent: string | undefined },
 ): Promise<Reply> {
   const inputs = Array.isArray(body) ? (body as readonly JobInput[]) : [body as JobInput];
   for (const { hooks } of inputs) mustBeCallable(context, hooks);
-  const results = await context.store.jobs.add(inputs.map((input) => toJob(input, newId)));
+  const results = await context.store.jobs.add(
+    inputs.map((input) => withTraceparent(toJob(input, newId), traceparent)),
+  );
   if (Array.isArray(body)) return json(results.map(itemOf), 201);
   const { ok: _ok, ...result } = mustBeOk(results);
   return json(result, result.outcome === 'added' ? 201 : 200);

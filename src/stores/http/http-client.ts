@@ -12,6 +12,21 @@ import { lostReply, problemOf, unreachable } from './problem.ts';
 /** Idle connections are closed by this side first (the server waits longer), so that no request meets a closing one. */
 const AGENT = { keepAlive: true, maxSockets: 64, maxFreeSockets: 16, timeout: 30_000 };
 
+type Headers = Readonly<Record<string, string>>;
+
+interface ClientCall {
+  readonly argument: unknown;
+  /** The call changes nothing, so a lost reply means `store-unavailable`. */
+  readonly isRead: boolean;
+  readonly headers?: Headers;
+}
+
+interface SentBody {
+  readonly body: string;
+  readonly isRead: boolean;
+  readonly headers: Headers;
+}
+
 export class HttpClient {
   readonly #settings: HttpSettings;
   readonly #agent: HttpAgent;
@@ -26,19 +41,20 @@ export class HttpClient {
     this.#agent = settings.url.protocol === 'https:' ? new HttpsAgent(AGENT) : new HttpAgent(AGENT);
   }
 
-  /** Makes a call. `isRead`: the call changes nothing, so a lost reply means `store-unavailable`. */
-  call(path: string, body: unknown, isRead: boolean): Promise<unknown> {
+  /** Makes a call. */
+  call(path: string, { argument, isRead, headers = {} }: ClientCall): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(new LonghaulError('store-closed', 'the store is closed'));
-    const answer = this.#exchange(path, { body: JSON.stringify(body), isRead });
+    const answer = this.#exchange(path, { body: JSON.stringify(argument), isRead, headers });
     this.#open.add(answer);
     const forget = () => this.#open.delete(answer);
     answer.then(forget, forget);
     return answer;
   }
 
-  async #exchange(path: string, { body, isRead }: { body: string; isRead: boolean }): Promise<unknown> {
+  async #exchange(path: string, sent: SentBody): Promise<unknown> {
+    const { isRead } = sent;
     await this.#ready();
-    const response = await this.#send(path, body, isRead);
+    const response = await this.#send(path, sent);
     const text = await textOf(response).catch((cause: unknown) => {
       throw lostReply(isRead, cause);
     });
@@ -47,10 +63,11 @@ export class HttpClient {
   }
 
   /** Resolves with the head of the answer. A failure before the connection is established had no effect. */
-  #send(path: string, body: string, isRead: boolean): Promise<IncomingMessage> {
+  #send(path: string, { body, isRead, headers }: SentBody): Promise<IncomingMessage> {
     const { callTimeoutMs } = this.#settings;
     return new Promise((resolve, reject) => {
       const request = this.request('POST', path, {
+        ...headers,
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
       });

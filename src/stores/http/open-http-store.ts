@@ -8,7 +8,7 @@
 import { isReadOnly } from '../../core/operations/perform.ts';
 import { type CallCarrier, jobStoreOver } from '../../core/operations/port.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
-import type { CallOptions, ClaimRequest } from '../../core/ports/job-store.ts';
+import type { CallOptions, ClaimRequest, NewJob } from '../../core/ports/job-store.ts';
 import type { LogAppendResult, LogPage, LogStore } from '../../core/ports/log-store.ts';
 import { migrationOver } from '../../core/ports/migration.ts';
 import type { Records } from '../../core/ports/records.ts';
@@ -26,12 +26,14 @@ export async function openHttpStore(options: HttpStoreOptions): Promise<Store> {
   const events = new Events(() => client.request('GET', EVENTS_ADDRESS, { accept: 'text/event-stream' }));
   const client: HttpClient = new HttpClient(settings, () => events.settling);
   const send = (path: string, call: HttpCall): Promise<unknown> => {
-    const { argument, now, isRead } = call;
-    return client.call(path, { argument, ...(settings.sendsNow && now !== undefined && { now }) }, isRead);
+    const { argument, now, isRead, headers = {} } = call;
+    const sent = { argument, ...(settings.sendsNow && now !== undefined && { now }) };
+    return client.call(path, { argument: sent, isRead, headers });
   };
   const claims = new ClaimOrder();
   const carry = ((name, argument, call) => {
-    const sendNow = () => send(callAddress(name), { argument, now: call?.now, isRead: isReadOnly(name) });
+    const headers = name === 'add' ? traceHeaders(argument as readonly NewJob[]) : {};
+    const sendNow = () => send(callAddress(name), { argument, now: call?.now, isRead: isReadOnly(name), headers });
     return name === 'claim' ? claims.send((argument as ClaimRequest).worker, sendNow) : sendNow();
   }) as CallCarrier;
   const jobs = jobStoreOver(carry, (listener) => events.subscribe(listener));
@@ -56,6 +58,13 @@ interface HttpCall {
   readonly argument: unknown;
   readonly now: number | undefined;
   readonly isRead: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Each job carries its own context; the header is for what stands between client and node. */
+function traceHeaders(jobs: readonly NewJob[]): Readonly<Record<string, string>> {
+  const traceparent = jobs.find(({ policy }) => policy?.traceparent !== undefined)?.policy?.traceparent;
+  return traceparent === undefined ? {} : { traceparent };
 }
 
 function recordsOver(send: (path: string, call: HttpCall) => Promise<unknown>): Records {

@@ -64,6 +64,9 @@ const oftenSuspended: NonNullable<Kind['settlement']> = (held, roll) =>
   roll(3) === 0
     ? { ...held, kind: 'suspend', until: roll(2) === 0 ? START + roll(STEPS * 200) : null, event: null, children: null }
     : oftenFailing(held, roll);
+const withTrace = (roll: Roll): Partial<NewJob> => ({
+  policy: { traceparent: `00-${'ab'.repeat(16)}-${String(1 + roll(1_000)).padStart(16, '0')}-01` },
+});
 const withThrottles = (roll: Roll): Partial<NewJob> => ({
   policy: { retries: 50, throttles: ['a', 'b', 'a'].slice(0, 1 + roll(3)) },
 });
@@ -92,6 +95,7 @@ const KINDS: readonly Kind[] = [
   { title: 'jobs with a priority', share: 0.9, job: withPriority },
   { title: 'jobs with tags', share: 0.9, job: withTags },
   { title: 'jobs with a delay', share: 0.9, job: withDelay },
+  { title: 'jobs with a trace context', share: 0.9, job: withTrace },
   { title: 'jobs that fail with a retry', share: 0.9, job: () => retries, settlement: oftenFailing },
   {
     title: 'jobs that fail until no retry is left',

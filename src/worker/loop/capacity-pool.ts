@@ -13,6 +13,11 @@ interface PoolMember {
   running(): readonly { readonly job: Pick<Job, 'queue' | 'policy'> }[];
 }
 
+export interface CapacityUsage {
+  readonly whole: Resources;
+  readonly used: Resources;
+}
+
 export class CapacityPool {
   readonly whole: string;
   readonly #capacity: Resources;
@@ -39,6 +44,14 @@ export class CapacityPool {
     this.#borrower = worker;
     const used = [...this.#members.values()].flatMap((inUse) => inUse());
     return { whole: this.whole, free: needsText(used.reduce(without, this.#capacity)) };
+  }
+
+  /** Returns the capacity and how much of it running jobs take. */
+  usage(): CapacityUsage {
+    const needs = [...this.#members.values()].flatMap((inUse) => inUse());
+    const free = needs.reduce(without, this.#capacity);
+    const used = Object.entries(this.#capacity).map(([name, amount]) => [name, amount - (free[name] ?? 0)]);
+    return { whole: this.#capacity, used: Object.fromEntries(used) as Resources };
   }
 
   /** Ends the loan of a claim that was answered: the claimed jobs now count as in use. */

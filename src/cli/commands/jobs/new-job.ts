@@ -1,17 +1,27 @@
 /** Parses the options of a new job. The core checks their values. */
 import type { AddOptions } from '../../../core/input/add-options.ts';
+import { readTraceparent } from '../../../core/job/traceparent.ts';
 import type { Args } from '../../table/args.ts';
 import { UsageError } from '../../table/command.ts';
 
 const BOUNDS = [-1_000_000_000, 1_000_000_000] as const;
 
-/** Returns the options of every new job, and those of `more` that the command has. */
+/**
+ * Returns the options of every new job, and those of `more` that the command has. A job that a script adds continues the
+ * trace of its attempt.
+ */
 export function newJobOptions(args: Args, more: readonly ('delay' | 'unique')[] = []): AddOptions {
   const texts = (['id', ...more] as const).flatMap((name) => {
     const value = args.text(name);
     return value === undefined ? [] : [[name, value]];
   });
-  return { ...(Object.fromEntries(texts) as AddOptions), ...sharedJobOptions(args), ...parseNeeds(args) };
+  const traceparent = readTraceparent(process.env['TRACEPARENT']);
+  return {
+    ...(Object.fromEntries(texts) as AddOptions),
+    ...sharedJobOptions(args),
+    ...parseNeeds(args),
+    ...(traceparent !== undefined && { traceparent }),
+  };
 }
 
 function parseNeeds(args: Args): Pick<AddOptions, 'needs'> {

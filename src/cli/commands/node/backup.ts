@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { LonghaulError } from '../../../core/ports/errors.ts';
+import { packageVersion } from '../../../library/package-version.ts';
 import { backupHome } from '../../../node/backup/backup-home.ts';
 import type { Home } from '../../../node/home.ts';
 import { backupDatabase } from '../../../stores/sqlite/backup-database.ts';
 import { checkHeader } from '../../../stores/sqlite/engine/connection.ts';
 import { bytes } from '../../../wire/spans.ts';
 import { print, printNotice } from '../../output/screen.ts';
-import { packageVersion } from '../../package-version.ts';
 import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 import { progressBar } from '../jobs/send-files.ts';

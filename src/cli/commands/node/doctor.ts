@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { openBlobs } from '../../../files/blobs/open-blobs.ts';
 import type { Finding as BlobFinding } from '../../../files/blobs/scrub-blobs.ts';
+import { packageVersion } from '../../../library/package-version.ts';
 import { isRedisAddress } from '../../../library/store-address.ts';
 import { checkNodes } from '../../../node/cluster/check-nodes.ts';
 import { checkHome } from '../../../node/doctor/check-home.ts';
@@ -19,7 +20,6 @@ import { PROBLEM_RECORD, type QueueProblem } from '../../../node/queues/queue-pr
 import { plural } from '../../../wire/spans.ts';
 import { readIfExists } from '../../daemon/serve-settings.ts';
 import { cell, paint, print, printJson, screenOf } from '../../output/screen.ts';
-import { packageVersion } from '../../package-version.ts';
 import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 import { progressBar } from '../jobs/send-files.ts';

@@ -5,6 +5,8 @@
  */
 
 export interface Sample {
+  /** What follows the name of the family: `_bucket`, `_sum`, `_count`. */
+  readonly suffix?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -12,19 +14,28 @@ export interface Sample {
 export interface Family {
   readonly name: string;
   readonly help: string;
-  readonly type: 'counter' | 'gauge';
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   readonly samples: readonly Sample[];
 }
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+/** A family without a sample is left out. */
 export function metricsText(families: readonly Family[]): string {
-  return families.map(familyText).join('');
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(familyText)
+    .join('');
 }
 
 function familyText({ name, help, type, samples }: Family): string {
   const head = `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;
-  return head + samples.map(({ labels = {}, value }) => `${name}${labelsText(labels)} ${numberText(value)}\n`).join('');
+  return (
+    head +
+    samples
+      .map(({ suffix = '', labels = {}, value }) => `${name}${suffix}${labelsText(labels)} ${numberText(value)}\n`)
+      .join('')
+  );
 }
 
 function labelsText(labels: Readonly<Record<string, string>>): string {
