@@ -16,6 +16,7 @@ export const READ_COMMANDS: readonly CommandSpec[] = [
     usage: ['[QUEUE] [--state STATE] [--tag TAG] …'],
     summary: 'list jobs, newest first',
     options: {
+      queue: { type: 'text', value: 'QUEUE', completes: 'queue', description: 'only jobs of this queue, as QUEUE' },
       state: { type: 'text', value: 'STATE', completes: JOB_STATES, description: `one of ${JOB_STATES.join(', ')}` },
       label: { type: 'text', value: 'LABEL', completes: LABELS, description: `one of ${LABELS.join(', ')}` },
       tag: { type: 'text', value: 'TAG', description: 'only jobs with this tag' },
