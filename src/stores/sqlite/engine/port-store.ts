@@ -70,7 +70,7 @@ function describe(client: PortClient, home: string): StoreDescription {
   const { port1, port2 } = new MessageChannel();
   client.send({ kind: 'join', port: port1 }, [port1]);
   return {
-    module: new URL('./port-store.js', import.meta.url).href,
+    module: new URL('./open-store.js', import.meta.url).href,
     options: { port: port2, home },
     transfer: [port2],
   };
