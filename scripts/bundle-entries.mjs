@@ -34,6 +34,17 @@ const exported = {
   blueque: 'compat/blueque/index',
   qless: 'compat/qless/index',
 };
+/** The parts of the library that a program loads at its import, and later on demand, in the order of their use. */
+const libraryParts = [
+  'library/index',
+  'stores/sqlite/open-sqlite-store',
+  'library/files/directory-place',
+  'library/isolation/open-isolation',
+  'stores/http/open-http-store',
+  'library/files/node-place',
+  'stores/redis/index',
+  'stores/memory/open-memory-store',
+];
 /** A process that uses the whole library. */
 const process = 'compat/blueque/forked-task-process';
 
@@ -61,12 +72,13 @@ async function bundlePackage(source, target) {
     ...[...programs, process].map((name) => [name, path(name)]),
     ...Object.entries(exported).map(([name, of]) => [`${folder}/${name}`, path(of)]),
   ];
-  const [first, library, client] = [new Set(), new Set(), new Set()];
+  const [first, client] = [new Set(), new Set()];
+  const parts = libraryParts.map((name) => ({ name: name.split('/').at(-1), path: path(name), modules: new Set() }));
   const plugins = [
     keepModuleUrls(join(source, folder)),
     collectImports(path('cli/main'), first),
-    collectImports(path('library/index'), library),
     collectImports(path('cli/target/local-files'), client),
+    ...parts.map((part) => collectImports(part.path, part.modules)),
   ];
   const bundle = await openBundle({ input: Object.fromEntries(inputs), plugins });
   const { output } = await bundle.write({
@@ -75,25 +87,25 @@ async function bundlePackage(source, target) {
     comments,
     entryFileNames: '[name].js',
     chunkFileNames: `${folder}/[name]-[hash].js`,
-    codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(source, { first, library, client }) },
+    codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(source, { first, parts, client }) },
   });
   await bundle.close();
   refuseCycles(output);
 }
 
 /**
- * Groups modules so that no chunk imports itself: a set that contains all of its own imports, or a layer. A program
- * that imports the library loads two chunks; stores and the node load only when a command needs them.
+ * Groups modules so that no chunk imports itself: a set that contains all of its own imports, or a layer. A program that
+ * imports the library never loads modules of the command line or of the node.
  */
-function groupsOf(source, { first, library, client }) {
+function groupsOf(source, { first, parts, client }) {
   const under = (...folders) => {
     const paths = folders.map((each) => `${join(source, each)}/`);
     return (id) => paths.some((path) => id.startsWith(path));
   };
   return [
-    { name: 'base', test: (id) => first.has(id) && library.has(id) },
+    { name: 'base', test: (id) => first.has(id) && parts.some(({ modules }) => modules.has(id)) },
     { name: 'first', test: (id) => first.has(id) },
-    { name: 'library', test: (id) => library.has(id) },
+    ...parts.map(({ name, modules }) => ({ name, test: (id) => modules.has(id) })),
     { name: 'core', test: under('core', 'wire') },
     { name: 'redis', test: under('stores/redis') },
     { name: 'client', test: (id) => client.has(id) },
