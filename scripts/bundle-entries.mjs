@@ -17,7 +17,7 @@ const entries = [
   'library/isolation/handler-process',
   'library/isolation/handler-thread',
   // Loaded by the lease renewer thread.
-  'stores/sqlite/engine/open-store',
+  'stores/sqlite/open-store',
   'stores/redis/open-store',
   'stores/http/open-store',
 ];
@@ -84,6 +84,7 @@ async function bundlePackage(source, target) {
   const { output } = await bundle.write({
     dir: target,
     format: 'esm',
+    sourcemap: true,
     comments,
     entryFileNames: '[name].js',
     chunkFileNames: `${folder}/[name]-[hash].js`,

@@ -7,7 +7,7 @@ import type { ClockSource } from '../core/lifecycle/clock.ts';
 import { badInput, LonghaulError } from '../core/ports/errors.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { RedisTls } from '../stores/redis/index.ts';
-import { makeFolder } from '../stores/sqlite/engine/make-folder.ts';
+import { makeFolder } from '../stores/sqlite/make-folder.ts';
 
 export const DEFAULT_ADDRESS = './longhaul';
 

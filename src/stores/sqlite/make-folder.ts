@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { LonghaulError } from '../../../core/ports/errors.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
 
 /** Creates the folder, for its owner only. Throws the error of the system for a folder that may not be created. */
 export function makeFolder(folder: string): void {
