@@ -105,14 +105,14 @@ async function longhaul(home, ...args) {
 }
 
 /** Prints the jobs every few seconds, for a time or until the named job is done. */
-async function showJobs(home, seconds, until = null) {
-  const end = Date.now() + (seconds + (until === null ? 0 : 60)) * 1_000;
+async function showJobs(home, seconds, until = '') {
+  const end = Date.now() + (seconds + (until === '' ? 0 : 60)) * 1_000;
   while (Date.now() < end) {
     print(`\n${(await longhaul(home, 'ls')).trimEnd()}`);
-    if (until !== null && JSON.parse(await longhaul(home, 'show', until, '--json')).state === 'done') return;
+    if (until !== '' && JSON.parse(await longhaul(home, 'show', until, '--json')).state === 'done') return;
     await sleep(3_000);
   }
-  if (until !== null) throw new UserError(`Job ${until} did not end in time.`);
+  if (until !== '') throw new UserError(`Job ${until} did not end in time.`);
 }
 
 async function showProof(home, seconds) {

@@ -26,9 +26,9 @@ test.each(FILES)('%s names commands, options and variables that exist.', (path) 
   expect(found.length).toBeGreaterThan(0);
   for (const [name = '', ...rest] of found) {
     const command = findCommand(name);
-    expect(command, name).toBeDefined();
+    expect(command?.name).toBe(name);
     for (const option of rest.filter((word) => word.startsWith('--')))
-      expect(Object.keys(command?.options ?? {}), option).toContain(option.slice(2));
+      expect(Object.keys(command?.options ?? {})).toContain(option.slice(2));
   }
   const ofServe = Object.keys(findCommand('serve')?.options ?? {}).map(
     (name) => `LONGHAUL_${name.toUpperCase().replaceAll('-', '_')}`,

@@ -72,14 +72,16 @@ const otherNodes = (process.env['LONGHAUL_TEST_NODES'] ?? '').split(':').filter(
 test.runIf(otherNodes.length > 0).each(otherNodes)('The package runs jobs with %s.', async (node) => {
   writeFileSync(join(folder, 'program.js'), program);
   const { stdout: version } = await run(node, ['--version']);
-  expect((await run(node, ['program.js'], { cwd: folder, timeout: 30_000 })).stdout, version).toBe('42\n');
+  expect((await run(node, ['program.js'], { cwd: folder, timeout: 30_000 })).stdout).toBe('42\n');
   const home = join(folder, `home-${version.trim()}`);
   const cli = join(unpacked(), 'dist/cli/main.js');
+  mkdirSync(join(home, 'queues'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(home, 'queues/quick'), '#!/bin/sh\necho quick\n', { mode: 0o700 });
   const serving = execFile(node, [cli, 'serve', '--home', home, '--port', '0']);
   try {
     const ask = (...line: string[]) => run(node, [cli, ...line, '--home', home], { timeout: 30_000 });
-    await expect.poll(() => ask('add', 'sample', '--id', 'one').then(({ stdout }) => stdout, String)).toBe('one\n');
-    await ask('logs', '-f', 'one');
+    await expect.poll(() => ask('add', 'quick', '--id', 'one').then(({ stdout }) => stdout, String)).toBe('one\n');
+    expect((await ask('logs', '-f', 'one')).stdout).toBe('quick\n');
     expect((await ask('show', 'one', '--json')).stdout).toContain('"state": "done"');
   } finally {
     serving.kill('SIGTERM');

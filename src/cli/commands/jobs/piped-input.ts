@@ -20,7 +20,7 @@ export interface PipedInput {
 /** An open pipe that gives nothing for so long may never end. */
 const NOTICE_AFTER_MS = 2_000;
 
-/** Reads standard input to its end. Returns null for a terminal, /dev/null, and an input without a byte. */
+/** Reads a pipe or a file to its end. Returns null for any other standard input, and for one without a byte. */
 export async function readPipedInput(): Promise<PipedInput | null> {
   if (!isPiped()) return null;
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-run-'));
@@ -43,10 +43,11 @@ export async function readPipedInput(): Promise<PipedInput | null> {
   return null;
 }
 
+/** Programs that start others often leave a socket open that gives nothing and never ends, so a socket is not read. */
 function isPiped(): boolean {
-  if (process.stdin.isTTY) return false;
   try {
-    return !fstatSync(0).isCharacterDevice();
+    const input = fstatSync(0);
+    return input.isFIFO() || input.isFile();
   } catch {
     // Standard input is closed.
     return false;
