@@ -11,6 +11,7 @@ import { buildWeb } from './build-web.mjs';
 import { bundleEntries } from './bundle-entries.mjs';
 import { copyAssets } from './copy-assets.mjs';
 import { filesUnder, fingerprintOf } from './fingerprint.mjs';
+import { pruneDeclarations } from './prune-declarations.mjs';
 import { bin, cacheFolder, main, print, root, run, seconds, UserError } from './script-support.mjs';
 
 const source = join(root, 'src');
@@ -43,6 +44,7 @@ async function compile() {
   const { code, output } = await run(bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next]);
   copyAssets(source, next);
   await bundleEntries(source, next);
+  if (code === 0) pruneDeclarations(next);
   const made = filesUnder(next);
   replaceDifferingFiles(made);
   removeStaleFiles(new Set(made));
@@ -59,6 +61,8 @@ const fingerprint = () =>
     'src',
     'tsconfig.json',
     'scripts/bundle-entries.mjs',
+    'scripts/prune-declarations.mjs',
+    'package.json',
     'tsconfig.build.json',
     'node_modules/typescript/package.json',
   ]);

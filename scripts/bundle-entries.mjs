@@ -1,8 +1,9 @@
 /**
- * Bundles the entry files of threads and programs that start often. Loading hundreds of small files took half of the time
- * to open an embedded store, and a third of the time of a command.
+ * Bundles the entry files of threads and programs that start often, and the exports of the package. Loading hundreds of
+ * small files took half of the time to open an embedded store, and a third of the time of a command.
  *
- * Only files that no other file imports are bundled, so that no module exists twice in one thread.
+ * No module exists twice in one thread: only files that no other file imports are replaced by a bundle, and the exports
+ * are bundled together into a directory of their own.
  */
 import { rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -15,59 +16,102 @@ const entries = [
   'runner/process/runner-process',
   'library/isolation/handler-process',
   'library/isolation/handler-thread',
+  // Loaded by the lease renewer thread.
+  'stores/sqlite/open-store',
+  'stores/redis/open-store',
+  'stores/http/open-store',
 ];
-/** The command line programs: one directory of shared chunks. */
-const programs = { folder: 'cli', names: ['main', 'rq-main'] };
+/** What users start: the command line programs. */
+const programs = ['cli/main', 'cli/rq-main'];
+/** What users import: the exports of the package. They and their chunks are published, not the files of which they consist. */
+const folder = 'package';
+const exported = {
+  index: 'library/index',
+  handler: 'library/handler',
+  testing: 'testing/index',
+  redis: 'stores/redis/index',
+  worqr: 'compat/worqr/index',
+  blueque: 'compat/blueque/index',
+  qless: 'compat/qless/index',
+};
+/** The parts of the library that a program loads at its import, and later on demand, in the order of their use. */
+const libraryParts = [
+  'library/index',
+  'stores/sqlite/open-sqlite-store',
+  'library/files/directory-place',
+  'library/isolation/open-isolation',
+  'stores/http/open-http-store',
+  'library/files/node-place',
+  'stores/redis/index',
+  'stores/memory/open-memory-store',
+];
+/** A process that uses the whole library. */
+const process = 'compat/blueque/forked-task-process';
+
+/** Doc comments are in the sources; the bundles need only what a minifier reads. */
+const comments = { jsdoc: false, annotation: true, legal: false };
 
 /** Replaces the entry files that the compiler wrote to `target`. */
 export async function bundleEntries(source, target) {
   for (const entry of entries) await bundleEntry({ source, target, entry });
-  await bundlePrograms(source, target);
+  rmSync(join(target, 'cli'), { recursive: true, force: true });
+  await bundlePackage(source, target);
 }
 
 async function bundleEntry({ source, target, entry }) {
   const input = join(source, `${entry}.ts`);
   const bundle = await openBundle({ input, plugins: [keepModuleUrls(dirname(input))] });
-  await bundle.write({ file: join(target, `${entry}.js`), format: 'esm', sourcemap: true });
+  await bundle.write({ file: join(target, `${entry}.js`), format: 'esm', sourcemap: true, comments });
   await bundle.close();
 }
 
-/** Each command and each kind of store is loaded on demand; shared modules are grouped in chunks. */
-async function bundlePrograms(source, target) {
-  const [from, to] = [source, target].map((folder) => join(folder, programs.folder));
-  const input = Object.fromEntries(programs.names.map((name) => [name, join(from, `${name}.ts`)]));
+/** Programs and exports share their chunks. Each command and each kind of store is loaded on demand. */
+async function bundlePackage(source, target) {
+  const path = (name) => join(source, `${name}.ts`);
+  const inputs = [
+    ...[...programs, process].map((name) => [name, path(name)]),
+    ...Object.entries(exported).map(([name, of]) => [`${folder}/${name}`, path(of)]),
+  ];
   const [first, client] = [new Set(), new Set()];
-  const clientPlugins = ['library/index.ts', 'cli/target/local-files.ts'].map((name) =>
-    collectImports(join(source, name), client),
-  );
-  const plugins = [keepModuleUrls(from), collectImports(input.main, first), ...clientPlugins];
-  const bundle = await openBundle({ input, plugins, preserveEntrySignatures: false });
-  rmSync(to, { recursive: true, force: true });
+  const parts = libraryParts.map((name) => ({ name: name.split('/').at(-1), path: path(name), modules: new Set() }));
+  const plugins = [
+    keepModuleUrls(join(source, folder)),
+    collectImports(path('cli/main'), first),
+    collectImports(path('cli/target/local-files'), client),
+    ...parts.map((part) => collectImports(part.path, part.modules)),
+  ];
+  const bundle = await openBundle({ input: Object.fromEntries(inputs), plugins });
   const { output } = await bundle.write({
-    dir: to,
+    dir: target,
     format: 'esm',
     sourcemap: true,
+    comments,
     entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
-    codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(source, { first, client }) },
+    chunkFileNames: `${folder}/[name]-[hash].js`,
+    codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(source, { first, parts, client }) },
   });
   await bundle.close();
   refuseCycles(output);
 }
 
-/** Groups modules by layer, so that no chunk imports itself. Stores and the node load only when a command needs them. */
-function groupsOf(source, { first, client }) {
+/**
+ * Groups modules so that no chunk imports itself: a set that contains all of its own imports, or a layer. A program that
+ * imports the library never loads modules of the command line or of the node.
+ */
+function groupsOf(source, { first, parts, client }) {
   const under = (...folders) => {
-    const paths = folders.map((folder) => `${join(source, folder)}/`);
+    const paths = folders.map((each) => `${join(source, each)}/`);
     return (id) => paths.some((path) => id.startsWith(path));
   };
   return [
+    { name: 'base', test: (id) => first.has(id) && parts.some(({ modules }) => modules.has(id)) },
     { name: 'first', test: (id) => first.has(id) },
+    ...parts.map(({ name, modules }) => ({ name, test: (id) => modules.has(id) })),
     { name: 'core', test: under('core', 'wire') },
     { name: 'redis', test: under('stores/redis') },
     { name: 'client', test: (id) => client.has(id) },
     { name: 'node', test: under('worker', 'outbound', 'files', 'runner', 'schedules', 'node') },
-    { name: 'server', test: under('server', 'compat') },
+    { name: 'server', test: under('server', 'compat/rq') },
   ];
 }
 
@@ -99,7 +143,7 @@ function refuseCycles(output) {
     for (const next of importsOf.get(name) ?? []) follow(next, [...path, name]);
   };
   for (const name of importsOf.keys()) follow(name, []);
-  const isProgram = (name) => programs.names.some((each) => name === `${each}.js`);
+  const isProgram = (name) => programs.some((each) => name === `${each}.js`);
   const found = [...importsOf].find(([, imports]) => imports.some(isProgram));
   if (found) throw new UserError(`Chunk ${found[0]} imports the program that loads it.`);
 }

@@ -8,8 +8,9 @@
  *   npm test -- -- -t 'a title'     arguments after a bare -- go to vitest
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { check, checkInBackground } from './check.mjs';
+import { findNodes } from './find-nodes.mjs';
 import { findPostgres } from './find-postgres.mjs';
 import { findPrograms } from './find-programs.mjs';
 import { findRedis } from './find-redis.mjs';
@@ -113,7 +114,9 @@ async function runFullSuite(name, redis) {
 async function runSuites({ redis, isFull, args }) {
   mkdirSync(cacheFolder, { recursive: true });
   for (const file of [results, outcome]) rmSync(file, { force: true });
+  const nodes = isFull ? await findNodes() : [];
   const env = {
+    ...(nodes.length > 0 && { LONGHAUL_TEST_NODES: nodes.join(delimiter) }),
     LONGHAUL_PROOF: isFull ? 'full' : (process.env.LONGHAUL_PROOF ?? 'small'),
     LONGHAUL_OUTCOME: outcome,
     ...(redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {}),

@@ -8,6 +8,7 @@ import { createConnection } from './connection.ts';
 import { choosePlace } from './files/choose-place.ts';
 import { type FilePlace, noPlace } from './files/file-place.ts';
 import { Longhaul } from './longhaul.ts';
+import { requireOwnFiles } from './own-files.ts';
 import type { StoreOptions } from './store-address.ts';
 import { DEFAULT_ADDRESS, openStoreAt } from './store-address.ts';
 
@@ -51,6 +52,7 @@ const shape = object({
 export async function connect(address: string = DEFAULT_ADDRESS, options: ConnectOptions = {}): Promise<Longhaul> {
   const checkedOptions = checked('connect options', options, shape);
   const { files: node, telemetry: source, ...storeOptions } = checkedOptions;
+  if (!address.startsWith('memory:')) requireOwnFiles();
   const telemetry = source === undefined ? null : await source.open();
   const { store, home } = await openStoreAt(address, storeOptions);
   try {

@@ -1,12 +1,13 @@
 /** Opens the store of an address. The code of a store is loaded only when an address needs it. */
 import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ClockSource } from '../core/lifecycle/clock.ts';
-import { badInput } from '../core/ports/errors.ts';
+import { badInput, LonghaulError } from '../core/ports/errors.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { RedisTls } from '../stores/redis/index.ts';
+import { makeFolder } from '../stores/sqlite/make-folder.ts';
 
 export const DEFAULT_ADDRESS = './longhaul';
 
@@ -96,13 +97,14 @@ const absolute = (directory: string): string => resolve(directory.replace(/^~(?=
 async function createHome(given: string): Promise<string> {
   const home = absolute(given);
   try {
-    await mkdir(home, { recursive: true, mode: 0o700 });
+    makeFolder(home);
     await access(home, constants.W_OK | constants.X_OK);
     return home;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
+    const reason = error instanceof LonghaulError ? message : (code ?? message);
     throw badInput('connect options', [
-      { path: 'home', message: `must be a directory that this process can write: ${home}: ${code ?? message}` },
+      { path: 'home', message: `must be a directory that this process can write: ${home}: ${reason}` },
     ]);
   }
 }

@@ -53,6 +53,22 @@ describe('longhaul run', () => {
     expect(await bench.run('run', '--', 'true')).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
+  it('passes what is piped to it, to every attempt, and nothing with --no-stdin', async () => {
+    const input = 'x'.repeat(300_000);
+    bench.file('input.txt', input);
+    expect(await bench.shell('longhaul run --id piped -- wc -c < input.txt')).toMatchObject({
+      code: 0,
+      stdout: `${input.length}\n`,
+    });
+    expect((await bench.run('retry', 'piped')).stdout).toBe('piped: requeued\n');
+    await bench.until('piped', ({ state, attempt }) => state === 'done' && attempt === 2);
+    expect((await bench.run('logs', 'piped')).stdout).toBe(`${input.length}\n`);
+    expect(await bench.json('attach', 'piped')).toMatchObject([{ name: 'stdin', size: input.length }]);
+    expect((await bench.shell('echo a | longhaul run -- cat')).stdout).toBe('a\n');
+    expect((await bench.shell('echo a | longhaul run -n -- cat')).stdout).toBe('');
+    expect((await bench.shell('echo b | longhaul run --id piped -- cat')).stderr).toContain('runs another command');
+  });
+
   it('passes the arguments unchanged, the current directory, and the chosen variables', async () => {
     const { ended } = await bench.start(
       [

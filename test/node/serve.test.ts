@@ -306,7 +306,10 @@ test('Without a terminal its log is JSON, one object per line, and no name can a
   const { output } = runFor(bench.home);
   const lines = output.trim().split('\n');
   const entries = lines.map((line) => JSON.parse(line) as { level: number; time: number; msg: string });
-  expect(entries.some(({ msg }) => msg.startsWith('longhaul serves'))).toBe(true);
+  expect(entries.filter(({ msg }) => msg.startsWith('longhaul serves'))).toMatchObject([
+    { home: bench.home, url: expect.stringMatching(/^http:/), queues: { sample: 'ready' } },
+  ]);
+  expect(output).not.toMatch(/"plain"|try in another terminal/);
   expect(entries.some(({ msg }) => msg.includes('evil'))).toBe(true);
   expect(output).not.toMatch(/[\u001b\u0085\u009b]/);
 });
@@ -314,7 +317,7 @@ test('Without a terminal its log is JSON, one object per line, and no name can a
 /** Starts it, waits until it is ready, stops it, and returns its output. */
 function runFor(home: string): { output: string } {
   const script = `node "$1" serve --home "$2" --port 0 > "$2.out" 2>&1 & pid=$!
-    for each in $(seq 300); do grep -q 'or open' "$2.out" && break; sleep 0.1; done
+    for each in $(seq 300); do grep -q 'longhaul serves' "$2.out" && break; sleep 0.1; done
     kill "$pid"; wait "$pid"; cat "$2.out"; rm -f "$2.out"`;
   const cli = join(import.meta.dirname, '../../dist/cli/main.js');
   return { output: execFileSync('sh', ['-c', script, 'sh', cli, home], { encoding: 'utf8' }) };

@@ -22,9 +22,12 @@ export async function checkHome({ home, listen, port }: ServeSettings): Promise<
 }
 
 /** Creates the data directory if it does not exist. */
-export async function prepareHome({ home }: ServeSettings, log: Log): Promise<void> {
+export async function prepareHome({ home, logFormat }: ServeSettings, log: Log): Promise<void> {
   if (await makeHome(home))
-    log.info({ plain: true }, `created data directory ${home.root} with a sample queue: sample`);
+    log.info(
+      logFormat === 'json' ? {} : { plain: true },
+      `created data directory ${home.root} with a sample queue: sample`,
+    );
   for (const { path, problem, cure } of unsafePaths(home, process.getuid?.() ?? 0))
     log.warn({ path }, `${path} ${problem}; ${cure}`);
 }

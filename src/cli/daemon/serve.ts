@@ -25,7 +25,7 @@ import { createLog } from './serve-log.ts';
 import type { ServeSettings } from './serve-settings.ts';
 import { serveSettings } from './serve-settings.ts';
 import { listenToSignals, type NodeSignals } from './serve-signals.ts';
-import { startupLines } from './startup-lines.ts';
+import { startupLines, startupRecord } from './startup-lines.ts';
 import { openSystemdNotify } from './systemd-notify.ts';
 
 /** The longest time a shutdown takes, whatever is still open. */
@@ -75,7 +75,7 @@ async function runUntilStop(
   daemon: Daemon,
   { settings, log, signals }: { settings: ServeSettings; log: Log; signals: NodeSignals },
 ): Promise<number> {
-  for (const line of linesOf(daemon, settings)) log.info({ plain: true }, line);
+  logStartup(daemon, settings, log);
   // Only on a terminal: people who are not admins may read a log file.
   if (process.stdout.isTTY)
     log.info({ plain: true }, `log in as admin (single use, valid for one hour): ${await daemon.loginLink()}`);
@@ -101,13 +101,16 @@ function endInTime(log: Log): void {
   }, STOP_WITHIN_MS).unref();
 }
 
-function linesOf({ addresses, url, queues }: Daemon, { home, store }: ServeSettings): readonly string[] {
+/** Logs one record for programs that read JSON, or lines with the next commands for people. */
+function logStartup({ addresses, url, queues }: Daemon, { home, store, logFormat }: ServeSettings, log: Log): void {
+  const node = { home, store, addresses, url, queues: queues() };
+  if (logFormat === 'json') return log.info(startupRecord(node), `longhaul serves ${home.root}`);
   const shell = {
     program: process.argv[1] ?? '',
     path: process.env['PATH'] ?? '',
     jobId: `sample-${randomBytes(2).toString('hex')}`,
   };
-  return startupLines({ home, store, addresses, url, queues: queues() }, shell);
+  for (const line of startupLines(node, shell)) log.info({ plain: true }, line);
 }
 
 async function reload(daemon: Daemon, log: Log): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * The first log lines of a node: its addresses and paths, and the next commands. The commands work in another terminal and
- * another directory, so they contain full paths where necessary.
+ * another directory, so they contain full paths where necessary. A log in JSON has one record instead.
  */
 import { realpathSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
@@ -23,14 +23,26 @@ export interface ShellInfo {
   readonly jobId: string;
 }
 
+/** Returns the fields of the one record that a log in JSON has instead of the lines. */
+export function startupRecord(node: NodeInfo): Readonly<Record<string, unknown>> {
+  const queues = Object.fromEntries([...node.queues].map(([queue, problem]) => [queue, problem ?? 'ready']));
+  return { home: node.home.root, url: node.url, listening: listeningOn(node), store: storeName(node), queues };
+}
+
+function listeningOn({ home, addresses }: NodeInfo): readonly string[] {
+  const tcp = addresses.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`));
+  return [...tcp, join(home.root, 'node.sock')];
+}
+
+const storeName = ({ home, store }: NodeInfo): string => (store === home.root ? home.database : redactPassword(store));
+
 export function startupLines(node: NodeInfo, shell: ShellInfo): readonly string[] {
-  const { home, store, addresses, url, queues } = node;
-  const listening = addresses.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`));
+  const { home, url, queues } = node;
   return [
     `longhaul serves ${home.root}`,
     `  web UI and API  ${url}`,
-    `  listening on    ${[...listening, join(home.root, 'node.sock')].join(', ')}`,
-    `  store           ${store === home.root ? home.database : redactPassword(store)}`,
+    `  listening on    ${listeningOn(node).join(', ')}`,
+    `  store           ${storeName(node)}`,
     `  queues          ${home.queues}`,
     ...[...queues].map(([queue, problem]) => `queue ${queue}${problem === null ? '' : `: ${problem}`}`),
     ...(queues.size === 0 ? [`no queues yet: put an executable file into ${home.queues}`] : []),

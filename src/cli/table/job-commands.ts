@@ -40,16 +40,18 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     usage: ['[--queue QUEUE] [--detach] -- COMMAND [ARGUMENT]…'],
     summary: 'run a command as a job, follow its output and exit with its status',
     description:
-      'The node runs the command in the current directory. The command survives the end of this terminal.\nCtrl-C detaches and prints how to reattach; a second Ctrl-C cancels the job.\nThe command gets PATH, HOME, the locale and the time zone of this shell, and the variables that --env names.',
+      'The node runs the command in the current directory. The command survives the end of this terminal.\nCtrl-C detaches and prints how to reattach; a second Ctrl-C cancels the job.\nThe command gets PATH, HOME, the locale and the time zone of this shell, and the variables that --env names.\nIts standard input is what a pipe or a file gives to longhaul, which is read to its end first.',
     options: {
       queue: { ...QUEUE, description: 'queue for commands, created if missing (default: run)' },
       detach: { type: 'flag', short: 'd', description: 'print the job id and exit' },
       env: { type: 'list', value: 'NAME[=VALUE]', description: 'environment variable to pass; may be repeated' },
+      'no-stdin': { type: 'flag', short: 'n', description: 'do not read standard input' },
       ...NEW_JOB,
       ...TARGET,
     },
     examples: [
       { line: 'longhaul run -- echo hello', description: 'print hello' },
+      { line: 'longhaul run -- wc -l < notes.txt', description: 'count the lines of a file' },
       {
         line: 'longhaul run --detach --env DEPTH=3 -- make all',
         description: 'start make in the background and print the job id',

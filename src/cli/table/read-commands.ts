@@ -22,6 +22,7 @@ export const READ_COMMANDS: readonly CommandSpec[] = [
       name: { type: 'text', value: 'NAME', description: 'only jobs with this name' },
       worker: { type: 'text', value: 'ID', description: 'only jobs that this worker runs' },
       group: { type: 'text', value: 'GROUP', description: 'only jobs of this failure group' },
+      queue: { type: 'text', value: 'QUEUE', completes: 'queue', description: 'only jobs of this queue, as QUEUE' },
       ...PAGE,
       ...JSON_OUTPUT,
       ...TARGET,

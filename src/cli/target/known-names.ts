@@ -1,15 +1,13 @@
-/** Finds queues and jobs by name. An unknown name is refused with the nearest known one. */
+/** Finds queues by name. An unknown name is refused with the nearest known one. */
 import { readdir } from 'node:fs/promises';
 import { didYouMean } from '../../core/input/did-you-mean.ts';
 import { SYSTEM_QUEUES } from '../../core/job/relay-request.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { isDeleted } from '../../core/settings/delete-queue.ts';
 import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD, settingsIn } from '../../core/settings/settings.ts';
-import type { JobView } from '../../library/index.ts';
 import type { Target } from './open-target.ts';
 
 const MAX_QUEUES = 1_000;
-const MAX_JOBS = 200;
 
 /** Returns the sorted names of queues that hold jobs, have settings, or have a file in the data directory. */
 export async function knownQueues({ longhaul, home }: Target): Promise<readonly string[]> {
@@ -30,18 +28,4 @@ export async function requireQueue(target: Target, queue: string, hint = ''): Pr
     didYouMean(queue, known) ||
     (known.length === 0 ? '; there are no queues yet' : `; known queues: ${known.slice(0, 10).join(', ')}`);
   throw new LonghaulError('refused', `there is no queue ${queue}${near}${hint}`);
-}
-
-export async function findJob(target: Target, id: string): Promise<JobView> {
-  const job = await target.longhaul.find(id);
-  if (job !== null) return job;
-  throw new LonghaulError('refused', `there is no job ${id}${await nearestJob(target, id)}`);
-}
-
-/** Suggests one of the newest jobs: the one whose id begins with `id`, else the one with the most similar id. */
-export async function nearestJob({ longhaul }: Target, id: string): Promise<string> {
-  const { jobs } = await longhaul.list({ limit: MAX_JOBS });
-  const ids = jobs.map((job) => job.id);
-  const matches = ids.filter((each) => id.length >= 4 && each.startsWith(id));
-  return matches.length === 1 ? `; did you mean ${matches[0]}?` : didYouMean(id, ids);
 }

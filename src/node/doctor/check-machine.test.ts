@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fileSystemOf } from './check-home.ts';
-import { checkClock, checkLimits } from './check-machine.ts';
+import { checkClock, checkLimits, checkPlatform } from './check-machine.ts';
 
 const MOUNTS = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:25 / /home rw - ext4 /dev/sdb1 rw
@@ -53,4 +53,11 @@ describe('the check of the clock', () => {
     expect(checkClock(now, now + 61_000)).toMatchObject([{ level: 'warning' }]);
     expect(checkClock(0, null)).toMatchObject([{ level: 'error' }]);
   });
+});
+
+it('states that scripts are refused on another system than Linux', () => {
+  expect(checkPlatform({ system: 'linux', hasProc: true })).toMatchObject([{ about: 'platform', level: 'ok' }]);
+  expect(checkPlatform({ system: 'darwin', hasProc: false })).toMatchObject([
+    { level: 'warning', message: expect.stringContaining('this is darwin') },
+  ]);
 });

@@ -1,6 +1,8 @@
 /** Checks the machine: its clock, process limits, and the means to find and stop a script's processes. */
 import { existsSync, readFileSync } from 'node:fs';
 import { openCgroups } from '../../runner/process-tree/cgroups.ts';
+import type { PlatformFacts } from '../../runner/process-tree/platform.ts';
+import { platformProblem, thisPlatform } from '../../runner/process-tree/platform.ts';
 import { readProc } from '../../runner/process-tree/process-stat.ts';
 import type { Finding } from './finding.ts';
 import { fault, fine, note, warning } from './finding.ts';
@@ -21,7 +23,21 @@ export interface MachineFacts {
 
 export function checkMachine({ now, storeSeenAt, pid }: MachineFacts): readonly Finding[] {
   const limits = readProc(`/proc/${pid}/limits`) ?? '';
-  return [...checkClock(now, storeSeenAt), ...checkLimits(limits, pid), ...checkKill()];
+  return [
+    ...checkPlatform(thisPlatform()),
+    ...checkClock(now, storeSeenAt),
+    ...checkLimits(limits, pid),
+    ...checkKill(),
+  ];
+}
+
+/** States which promises hold on this system. */
+export function checkPlatform(facts: PlatformFacts): readonly Finding[] {
+  const about = 'platform';
+  const problem = platformProblem(facts);
+  if (problem === null) return [fine(about, 'Linux: scripts, isolated handlers, adoption and tree-kill are supported')];
+  const message = `${problem.split(':')[0]}; adoption, tree-kill and isolated processes do not work, other promises are not tested`;
+  return [warning(about, message, 'run the node on Linux; see docs/deploying.md, Platforms')];
 }
 
 export function checkClock(now: number, storeSeenAt: number | null): readonly Finding[] {
@@ -73,7 +89,7 @@ function checkKill(): readonly Finding[] {
       fault(
         about,
         'there is no /proc: the processes of a script cannot be found',
-        'mount it: mount -t proc proc /proc',
+        'mount it (mount -t proc proc /proc), or run scripts on Linux only',
       ),
     ];
   if (openCgroups() !== null) return [fine(about, 'each script gets a control group (v2) that is killed as a whole')];

@@ -6,6 +6,7 @@
  * settings are in effect) is reported too.
  */
 import type { RunningJob } from '../../core/job/job.ts';
+import { platformProblem, thisPlatform } from '../../runner/process-tree/platform.ts';
 import type { Worker } from '../../worker/loop/worker.ts';
 import type { DrainSwitch } from '../cluster/drain-switch.ts';
 import { checkScript } from '../scripts/check-script.ts';
@@ -103,7 +104,8 @@ export class QueueRunner {
   }
 
   async #scriptProblem(script: string): Promise<string | null> {
-    if (script === COMMANDS_SCRIPT) return null;
+    const unsupported = platformProblem(thisPlatform());
+    if (unsupported !== null || script === COMMANDS_SCRIPT) return unsupported;
     const checked = checkScript(script, this.#options.scriptFolders);
     return 'problem' in checked ? checked.problem : null;
   }

@@ -8,13 +8,16 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { checked, integer, listOf, mapOf, object, text } from '../../core/input/check.ts';
+import { checked, integer, listOf, mapOf, object, orNull, text } from '../../core/input/check.ts';
 import type { Failure, Job } from '../../core/job/job.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Records } from '../../core/ports/records.ts';
+import type { Attachment } from '../../files/attachments/attachments.ts';
 
 /** Value of a queue's `script` whose jobs are command lines. */
 export const COMMANDS_SCRIPT = 'longhaul:commands';
+/** The attachment that holds the standard input of a command. */
+export const STDIN_FILE = 'stdin';
 const COMMAND_RECORD = 'command';
 
 export interface CommandLine {
@@ -23,6 +26,8 @@ export interface CommandLine {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly umask: number;
+  /** The SHA-256 of the attachment that the command reads as standard input; null for none. */
+  readonly stdin: string | null;
 }
 
 const word = text({ max: 128 * 1024, pattern: /^[^\u0000]*$/, must: 'must have no NUL' });
@@ -31,6 +36,7 @@ const shape = object({
   cwd: text({ max: 4_096, pattern: /^\/[^\u0000]*$/, must: 'must be an absolute path' }),
   env: mapOf(word, 1_000),
   umask: integer(0, 0o777),
+  stdin: orNull(text({ max: 64, pattern: /^[0-9a-f]{64}$/, must: 'must be a SHA-256' })),
 });
 
 /** Allows a command. Called before its job is added; `data` is the job's data as stored. */
@@ -49,15 +55,25 @@ export async function readCommand(records: Records, job: Job): Promise<CommandLi
   if (allowed !== hashOf(job.data))
     return notAllowed(job, allowed === null ? 'was never allowed' : 'was changed after it was allowed');
   try {
-    const { argv = [], cwd = '/', env = {}, umask = 0o077 } = checked('a command', JSON.parse(job.data), shape);
-    return findProgram({ argv, cwd, env, umask });
+    const command = checked('a command', JSON.parse(job.data), shape);
+    const { argv = [], cwd = '/', env = {}, umask = 0o077, stdin = null } = command;
+    return findProgram({ argv, cwd, env, umask, stdin });
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     return { group: 'bad command', message: error.message, detail: null };
   }
 }
 
-function findProgram({ argv, cwd, env, umask }: CommandLine): CommandLine | Failure {
+/** Returns why the command may not read its standard input, or null. A command is allowed with the same bytes only. */
+export function stdinFailure(job: Job, { stdin }: CommandLine, files: readonly Attachment[]): Failure | null {
+  if (stdin === null) return null;
+  const file = files.find(({ name, direction }) => name === STDIN_FILE && direction === 'in');
+  return file?.sha256 === stdin
+    ? null
+    : notAllowed(job, `has another attachment ${STDIN_FILE} than it was allowed with`);
+}
+
+function findProgram({ argv, cwd, env, umask, stdin }: CommandLine): CommandLine | Failure {
   const [name = '', ...rest] = argv;
   if (!isFolder(cwd)) return notFound(`the directory ${cwd} does not exist`);
   const folders = name.includes('/')
@@ -67,7 +83,9 @@ function findProgram({ argv, cwd, env, umask }: CommandLine): CommandLine | Fail
     name.includes('/') ? resolve(folder, name) : join(resolve(cwd, folder), name),
   );
   const program = name === '' ? undefined : paths.find(isProgram);
-  return program === undefined ? notFound(`${name}: command not found`) : { argv: [program, ...rest], cwd, env, umask };
+  return program === undefined
+    ? notFound(`${name}: command not found`)
+    : { argv: [program, ...rest], cwd, env, umask, stdin };
 }
 
 function isProgram(path: string): boolean {

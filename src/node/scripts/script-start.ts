@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Failure, RunningJob } from '../../core/job/job.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
 import { parentsOf } from '../../files/attachments/parents.ts';
 import type { Attempt } from '../../runner/attempt/attempt.ts';
 import { writeDeadline } from '../../runner/attempt/deadline.ts';
@@ -18,7 +19,7 @@ import { attemptFolder, scriptFolders } from '../home.ts';
 import { isRqQueue, rqLogHeader, scriptPath } from '../queues/rq-queue.ts';
 import { checkScript } from './check-script.ts';
 import type { CommandLine } from './command-job.ts';
-import { COMMANDS_SCRIPT, readCommand } from './command-job.ts';
+import { COMMANDS_SCRIPT, readCommand, STDIN_FILE, stdinFailure } from './command-job.ts';
 import { fetchFiles, type MissingFiles } from './missing-files.ts';
 import { rqMessage, scriptEnvironment } from './script-environment.ts';
 import type { ScriptHost } from './script-host.ts';
@@ -27,7 +28,15 @@ import { watchOptionsFor } from './script-reports.ts';
 import { saveSecrets } from './secrets.ts';
 import { endWaits } from './steps/wait-steps.ts';
 import { earlierSteps, writeSteps } from './steps/write-steps.ts';
-import { changeOwner, createFolders, fillWorkdir, KEPT_ON_RESUME, type WorkdirContents } from './workdir.ts';
+import {
+  ATTACH,
+  changeOwner,
+  createFolders,
+  DATA,
+  fillWorkdir,
+  KEPT_ON_RESUME,
+  type WorkdirContents,
+} from './workdir.ts';
 
 export type StartResult = { readonly attempt: Attempt } | { readonly outcome: AttemptOutcome };
 
@@ -68,6 +77,8 @@ async function prepare(
   // Concurrently with the read of the store: without a registry entry, unused directories belong to no attempt.
   const [files, program] = await Promise.all([host.attachments.list(job.id), programIn(folder, host, job)]);
   if (typeof program === 'string' || 'failure' in program) return program;
+  const failure = program.command === null ? null : stdinFailure(job, program.command, files);
+  if (failure !== null) return { failure };
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
   const earlier = earlierSteps(await endWaits(host, job, context), files);
@@ -152,12 +163,18 @@ function orderFor(host: ScriptHost, job: RunningJob, { folder, work, program }: 
     cwd: command?.cwd ?? work,
     argv,
     env: scriptEnvironment({ job, settings, node, paths, version, inherited, secrets }),
-    stdin: settings.stdin === 'data' && command === null ? join(work, 'data.json') : null,
+    stdin: stdinOf(work, command, settings.stdin),
     nice: settings.nice,
     umask: command?.umask ?? settings.umask,
     limits: scriptLimits(settings.limits),
     ...(isRqQueue(settings) && command === null && { logHeader: rqLogHeader(program.realScript, new Date()) }),
   };
+}
+
+/** Returns the file that a script or command reads as standard input; null for none. */
+function stdinOf(work: string, command: CommandLine | null, setting: QueueSettings['stdin']): string | null {
+  if (command !== null) return command.stdin === null ? null : join(work, ATTACH, STDIN_FILE);
+  return setting === 'data' ? join(work, DATA) : null;
 }
 
 /** Resolves the first word of the prefix here: the prefix never reaches a shell. */

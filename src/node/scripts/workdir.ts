@@ -17,7 +17,7 @@ import type { UserIds } from './script-order.ts';
 
 export const DATA = 'data.json';
 export const OUT = 'out';
-const ATTACH = 'attach';
+export const ATTACH = 'attach';
 /** RQ's name of the message, beside the working directory. */
 const MESSAGE = 'msg';
 /** Outcomes of the jobs that this job depends on; only for a job that has any. */

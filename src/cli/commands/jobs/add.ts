@@ -4,6 +4,7 @@ import { isAddress } from '../../../core/job/relay-request.ts';
 import type { WebhookInput } from '../../../core/webhooks/webhook-input.ts';
 import { print, printJson, printNotice } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
+import { fullId } from '../../target/job-ids.ts';
 import { requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
@@ -42,7 +43,8 @@ function parseWebhooks(args: Args): { readonly hooks?: readonly WebhookInput[] }
 /** A job with files stays a draft until all files are attached, so that no attempt starts without one. */
 async function addJob(args: Args, target: Target, { queue, data }: { queue: string; data: unknown }): Promise<string> {
   const files = args.list('attach');
-  const after = args.list('after');
+  const after: string[] = [];
+  for (const given of args.list('after')) after.push(await fullId(target, given));
   const options = {
     ...newJobOptions(args, ['delay', 'unique']),
     ...(after.length > 0 && { dependsOn: after }),

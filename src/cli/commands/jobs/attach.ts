@@ -6,21 +6,22 @@ import { LonghaulError } from '../../../core/ports/errors.ts';
 import { bytes, plural } from '../../../wire/spans.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
+import { progressBar } from '../../output/progress.ts';
 import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import type { FileInfo } from '../../target/files.ts';
-import { findJob } from '../../target/known-names.ts';
+import { findJob } from '../../target/job-ids.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { progressBar, sendFiles } from './send-files.ts';
+import { sendFiles } from './send-files.ts';
 
 export async function attach(args: Args): Promise<number> {
-  const [id, ...paths] = args.positionals;
-  if (id === undefined) throw args.usageError('ID is missing');
+  const [given, ...paths] = args.positionals;
+  if (given === undefined) throw args.usageError('ID is missing');
   if (args.text('get') !== undefined && paths.length > 0) throw args.usageError('--get cannot be combined with FILE');
   if (args.text('output') !== undefined && args.text('get') === undefined) throw args.usageError('-o requires --get');
   return withTarget(args, async (target) => {
-    const { state } = await findJob(target, id);
+    const { id, state } = await findJob(target, given);
     if (args.text('get') !== undefined) return download(args, target, id);
     if (paths.length === 0 && !args.flag('commit')) return list(args, target, id);
     if (state !== 'draft')

@@ -2,7 +2,7 @@
 import type { JobQuery, Target as JobTarget } from '../../../core/ports/job-store.ts';
 import type { Refused } from '../../../core/ports/refusal.ts';
 import { print, printJson } from '../../output/screen.ts';
-import { nearestJob } from '../../target/known-names.ts';
+import { nearestJob } from '../../target/job-ids.ts';
 import type { Target } from '../../target/open-target.ts';
 
 const PAGE = 500;

@@ -6,6 +6,7 @@ import { plural } from '../../../wire/spans.ts';
 import { canAsk, confirm } from '../../output/confirm.ts';
 import { print, printJson, printNotice } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
+import { fullId } from '../../target/job-ids.ts';
 import { requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
@@ -24,7 +25,10 @@ export async function cancel(args: Args): Promise<number> {
   return withTarget(args, async (target) => {
     if (queue !== undefined) return cancelAll(args, target, { queue, state, dependents });
     const results: JobResult[] = [];
-    for (const id of ids) results.push(...(await cancelOne(args, target, { id, dependents })));
+    for (const given of ids) {
+      const id = await fullId(target, given);
+      results.push(...(await cancelOne(args, target, { id, dependents })));
+    }
     return printResults(target, results, args.flag('json'));
   });
 }

@@ -7,7 +7,7 @@ import { paint, print, printJson, printNotice, screenOf } from '../../output/scr
 import type { Args } from '../../table/args.ts';
 import { UsageError } from '../../table/command.ts';
 import type { LogRef } from '../../target/files.ts';
-import { findJob } from '../../target/known-names.ts';
+import { findJob } from '../../target/job-ids.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
 import { listenForStopOrClosedOutput } from '../../target/stop-signal.ts';
@@ -16,12 +16,13 @@ import { followJob, logPrinter } from './follow-log.ts';
 const MAX_ATTEMPT = 1_000_000_000;
 
 export async function logs(args: Args): Promise<number> {
-  const id = args.only('ID');
+  const given = args.only('ID');
   const attempt = args.number('attempt', [1, MAX_ATTEMPT]);
   if (args.flag('regex') && args.text('search') === undefined) throw args.usageError('--regex requires --search');
   if (args.flag('json') && args.text('search') === undefined) throw args.usageError('--json requires --search');
   return withTarget(args, async (target) => {
-    const job = await findJob(target, id);
+    const job = await findJob(target, given);
+    const { id } = job;
     if (attempt !== undefined && attempt > job.attempt)
       throw new LonghaulError('refused', `job ${id} has no attempt ${attempt}: ${attemptsOf(job)}`);
     if (args.flag('follow')) return follow(args, target, { id, attempt });

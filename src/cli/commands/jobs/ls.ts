@@ -17,8 +17,11 @@ const MAX_LIMIT = 1_000;
 const DEFAULT_LIMIT = 20;
 
 export async function ls(args: Args): Promise<number> {
-  const [queue, ...more] = args.positionals;
+  const [positional, ...more] = args.positionals;
   if (more.length > 0) throw args.usageError('too many arguments');
+  if (positional !== undefined && args.text('queue') !== undefined)
+    throw args.usageError('QUEUE and --queue cannot be combined');
+  const queue = positional ?? args.text('queue');
   const query = queryOf(args);
   return withTarget(args, async (target) => {
     if (queue !== undefined) await requireQueue(target, queue);

@@ -3,6 +3,7 @@ import type { Requeue } from '../../../core/ports/job-store.ts';
 import { plural } from '../../../wire/spans.ts';
 import { print, printJson } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
+import { fullId } from '../../target/job-ids.ts';
 import { requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
@@ -16,18 +17,12 @@ export async function retry(args: Args): Promise<number> {
     throw args.usageError(isAll ? 'ID and --failed cannot be combined' : 'ID is missing');
   if (!isAll && (args.text('queue') ?? args.text('group')) !== undefined)
     throw args.usageError('--queue and --group require --failed');
-  return withTarget(args, async (target) =>
-    isAll
-      ? retryFailed(args, target)
-      : printResults(
-          target,
-          await requeue(
-            target,
-            ids.map((id) => ({ id, ...freshOf(args) })),
-          ),
-          args.flag('json'),
-        ),
-  );
+  return withTarget(args, async (target) => {
+    if (isAll) return retryFailed(args, target);
+    const jobs: Requeue[] = [];
+    for (const given of ids) jobs.push({ id: await fullId(target, given), ...freshOf(args) });
+    return printResults(target, await requeue(target, jobs), args.flag('json'));
+  });
 }
 
 const freshOf = (args: Args): Pick<Requeue, 'fresh'> => (args.flag('fresh') ? { fresh: true } : {});

@@ -24,6 +24,9 @@ import { knownQueues } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
 import { newJobOptions } from './new-job.ts';
+import type { PipedInput } from './piped-input.ts';
+import { readPipedInput } from './piped-input.ts';
+import { sendFiles } from './send-files.ts';
 import { watchCommand } from './watch-command.ts';
 
 const QUEUE = 'run';
@@ -33,7 +36,9 @@ export async function run(args: Args): Promise<number> {
   return withTarget(args, async (target) => {
     checkNode(target);
     const queue = await commandQueue(args, target);
-    const id = await addCommand(args, target, { queue, data: toJsonText('the command', command) });
+    const input = args.flag('no-stdin') ? null : await readPipedInput();
+    const data = toJsonText('the command', { ...command, ...(input !== null && { stdin: input.sha256 }) });
+    const id = await addCommand(args, target, { queue, data, input }).finally(() => input?.remove());
     if (args.flag('detach')) {
       print(id);
       return 0;
@@ -49,7 +54,7 @@ const PASSED_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'L
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Parses the command after `--`, with the current directory, the umask and the environment to pass. */
-function parseCommand(args: Args): CommandLine {
+function parseCommand(args: Args): Omit<CommandLine, 'stdin'> {
   const at = args.argv.indexOf('--');
   const argv = at < 0 ? [] : args.argv.slice(at + 1);
   if (argv.length === 0 || args.positionals.length > argv.length)
@@ -120,7 +125,7 @@ async function commandQueue(args: Args, target: Target): Promise<string> {
 async function addCommand(
   args: Args,
   target: Target,
-  { queue, data }: { queue: string; data: string },
+  { queue, data, input }: { queue: string; data: string; input: PipedInput | null },
 ): Promise<string> {
   const options = newJobOptions(args);
   const id = options.id ?? idSource()();
@@ -128,15 +133,24 @@ async function addCommand(
   const [before = null] = await jobs.find([id]);
   if (before !== null && before.data !== data)
     throw new LonghaulError('refused', `job ${id} exists already and runs another command: choose another --id`);
-  if (before !== null) return id;
+  if (before !== null && before.state !== 'draft') return id;
   await allowCommand(records, id, data);
   try {
-    await target.longhaul.queue(queue).add(JSON.parse(data), { name: nameOf(data), ...options, id });
+    const draft = input === null ? {} : { draft: true };
+    await target.longhaul.queue(queue).add(JSON.parse(data), { name: nameOf(data), ...options, ...draft, id });
   } catch (error) {
     await forgetCommand(records, id);
     throw error;
   }
+  if (input !== null) await sendInput(target, id, input);
   return id;
+}
+
+/** The job is a draft until its input is attached, so that no attempt starts without it. */
+async function sendInput(target: Target, id: string, { path }: PipedInput): Promise<void> {
+  await sendFiles(target, id, [path]);
+  const answer = await target.longhaul.commit(id);
+  if (!answer.ok) throw new LonghaulError('refused', answer.refusal.message);
 }
 
 const MAX_NAME = 80;

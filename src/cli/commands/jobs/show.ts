@@ -12,15 +12,16 @@ import type { Screen } from '../../output/screen.ts';
 import { cell, fit, paint, print, printJson, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import type { FileInfo } from '../../target/files.ts';
-import { findJob } from '../../target/known-names.ts';
+import { findJob } from '../../target/job-ids.ts';
 import { withTarget } from '../../target/open-target.ts';
 import { expectedEndText, labelCell, progressText } from './job-summary.ts';
 import { stepColumns, waitOf } from './show-steps.ts';
 
 export async function show(args: Args): Promise<number> {
-  const id = args.only('ID');
+  const given = args.only('ID');
   return withTarget(args, async (target) => {
-    const job = await findJob(target, id);
+    const job = await findJob(target, given);
+    const { id } = job;
     const [history, attachments, kept] = await Promise.all([
       target.longhaul.history(id),
       target.files.list(id),

@@ -7,7 +7,7 @@ import { span } from '../../../wire/spans.ts';
 import { createLogCleaner, plainLine } from '../../output/clean-text.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
-import { paint, print, printJson, screenOf } from '../../output/screen.ts';
+import { fit, paint, print, printJson, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
@@ -17,6 +17,7 @@ import { elapsedMs, expectedEndText, labelCell, progressText } from './job-summa
 const REFRESH_MS = 1_000;
 const MAX_LIMIT = 100;
 const TAIL_BYTES = 2_048;
+const MAX_NAME = 40;
 
 export async function top(args: Args): Promise<number> {
   if (args.positionals.length > 0) throw args.usageError('too many arguments');
@@ -72,6 +73,7 @@ function linesOf({ jobs, waiting, failed }: Snapshot): string[] {
 
 function columns(now: number): Column<Row>[] {
   return [
+    { title: 'NAME', of: ({ job }) => fit(job.name ?? '', MAX_NAME) },
     { title: 'ID', isWhole: true, of: ({ job }) => job.id },
     { title: 'QUEUE', of: ({ job }) => job.queue },
     { title: 'STATE', isWhole: true, of: ({ job }) => labelCell(job) },

@@ -6,19 +6,21 @@ import { age } from '../../../wire/spans.ts';
 import { table } from '../../output/columns.ts';
 import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
+import { fullId } from '../../target/job-ids.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
 import { listenForStopOrClosedOutput } from '../../target/stop-signal.ts';
 import { labelCell } from './job-summary.ts';
 
 export async function trackJob(args: Args): Promise<number> {
-  const [id, ...more] = args.positionals;
+  const [given, ...more] = args.positionals;
   if (more.length > 0) throw args.usageError('too many arguments');
-  if (id === undefined && args.flag('off')) throw args.usageError('--off requires ID');
-  if (id !== undefined && args.flag('follow'))
+  if (given === undefined && args.flag('off')) throw args.usageError('--off requires ID');
+  if (given !== undefined && args.flag('follow'))
     throw args.usageError('-f follows all tracked jobs and takes no ID: track the job first');
   return withTarget(args, async (target) => {
-    if (id === undefined) return args.flag('follow') ? follow(args, target) : list(args, target);
+    if (given === undefined) return args.flag('follow') ? follow(args, target) : list(args, target);
+    const id = await fullId(target, given);
     const isOff = args.flag('off');
     await setTracked(target, id, isOff);
     if (args.flag('json')) printJson({ id, tracked: !isOff });

@@ -8,10 +8,10 @@ import type { Home } from '../../../node/home.ts';
 import { backupDatabase } from '../../../stores/sqlite/backup-database.ts';
 import { checkHeader } from '../../../stores/sqlite/engine/connection.ts';
 import { bytes } from '../../../wire/spans.ts';
+import { progressBar } from '../../output/progress.ts';
 import { print, printNotice } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
-import { progressBar } from '../jobs/send-files.ts';
 
 export async function backup(args: Args): Promise<number> {
   const to = args.text('to');

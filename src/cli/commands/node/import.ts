@@ -12,7 +12,8 @@ import { readBlueque } from '../../../importers/read-blueque.ts';
 import { readQless } from '../../../importers/read-qless.ts';
 import { readWorqr } from '../../../importers/read-worqr.ts';
 import { openKeyReader } from '../../../stores/redis/calls/read-keys.ts';
-import { print, printNotice, screenOf } from '../../output/screen.ts';
+import { progressLine } from '../../output/progress.ts';
+import { print, printNotice } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 import { withTarget } from '../../target/open-target.ts';
@@ -56,7 +57,7 @@ export async function importAll(args: Args): Promise<number> {
 }
 
 async function importDirectory(args: Args, directory: string): Promise<number> {
-  const progress = progressLine(args);
+  const progress = importProgress(args);
   const result = await withImportTarget(args, (target) =>
     importRq(directory, target, { ...optionsOf(args), onProgress: progress.show }),
   );
@@ -66,7 +67,7 @@ async function importDirectory(args: Args, directory: string): Promise<number> {
 
 async function importKeys(args: Args, url: string, { read, follow }: RedisSystem): Promise<number> {
   const keys = await openKeyReader(url);
-  const progress = progressLine(args);
+  const progress = importProgress(args);
   try {
     const found = await read(keys, args);
     const { system, key } = follow(args);
@@ -105,17 +106,9 @@ const optionsOf = (args: Args) => ({
   importId: `import-${randomUUID()}`,
 });
 
-/** One line that a terminal redraws; elsewhere nothing, since the result says it all. */
-function progressLine(args: Args) {
-  const isShown = screenOf(process.stderr).isTerminal && !args.flag('json');
-  return {
-    show(done: number, of: number): void {
-      if (isShown) process.stderr.write(`\r\u001b[Kimported ${done} of ${of}`);
-    },
-    clear(): void {
-      if (isShown) process.stderr.write('\r\u001b[K');
-    },
-  };
+function importProgress(args: Args) {
+  const line = progressLine({ isSilent: args.flag('json') });
+  return { show: (done: number, of: number): void => line.show(() => `imported ${done} of ${of}`), clear: line.clear };
 }
 
 function printResult(args: Args, result: ImportResult): number {

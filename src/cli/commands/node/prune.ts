@@ -6,6 +6,7 @@ import { plural, bytes as size } from '../../../wire/spans.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
 import { confirm } from '../../output/confirm.ts';
+import { progressLine } from '../../output/progress.ts';
 import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { requireQueue } from '../../target/known-names.ts';
@@ -47,13 +48,16 @@ function printPrunable(args: Args, found: readonly Prunable[]): number {
 async function pruneAll(args: Args, { longhaul }: Target, found: readonly Prunable[]): Promise<number> {
   const jobs = found.filter(({ kind }) => !NOT_JOBS.has(kind)).reduce((sum, each) => sum + countOf(each), 0);
   if (jobs > 0 && !(await confirm(args, `delete ${plural(jobs, 'job')} beyond retention`))) return 1;
+  const progress = progressLine({ isSilent: args.flag('json') });
   let [pruned, results] = [0, 0];
   for (let isMore = true; isMore; ) {
     const step = await longhaul.maintain();
     pruned += step.pruned + step.expiredDrafts;
     results += step.results;
     isMore = step.more;
+    progress.show(() => `deleted ${pruned} of ${plural(jobs, 'job')}`);
   }
+  progress.clear();
   if (args.flag('json')) printJson({ pruned, results });
   else
     print(

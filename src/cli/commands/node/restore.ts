@@ -8,10 +8,10 @@ import { connect } from '../../../library/index.ts';
 import { restoreHome } from '../../../node/backup/restore-home.ts';
 import type { Home } from '../../../node/home.ts';
 import { raiseEpoch } from '../../../stores/sqlite/backup-database.ts';
+import { progressBar } from '../../output/progress.ts';
 import { print, printNotice } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
-import { progressBar } from '../jobs/send-files.ts';
 
 const PAGE = 500;
 

@@ -12,7 +12,7 @@ import { nodeSettings } from '../../../node/node-settings.ts';
 import { readIfExists } from '../../daemon/serve-settings.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
-import { print, printJson, screenOf } from '../../output/screen.ts';
+import { cell, print, printJson, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 import { requireQueue } from '../../target/known-names.ts';
@@ -53,10 +53,24 @@ export async function config(args: Args): Promise<number> {
     if (!isGlobal) await requireQueue(target, queue);
     const { longhaul } = target;
     const of = isGlobal ? longhaul : longhaul.queue(queue);
+    if (assignments.length === 0 && unset === undefined) return printRows(args, await queueRows(of));
+    const before = await queueRows(of);
     if (assignments.length > 0) await of.configure(settings);
     if (unset !== undefined) await of.unset(checked('--unset', unset, settingName));
-    return printRows(args, await queueRows(of));
+    const after = await queueRows(of);
+    return args.flag('json') ? printRows(args, after) : printChanges(before, after);
   });
+}
+
+/** Prints each setting whose value or source differs. Another caller may have changed some of them meanwhile. */
+function printChanges(before: readonly Row[], after: readonly Row[]): number {
+  const old = new Map(before.map((row) => [row.name, row]));
+  const changed = after.filter(
+    ({ name, value, from }) => value !== old.get(name)?.value || from !== old.get(name)?.from,
+  );
+  for (const { name, value, from } of changed) print(cell(`${name}: ${old.get(name)?.value} → ${value} (${from})`));
+  if (changed.length === 0) print('no changes');
+  return 0;
 }
 
 async function queueRows(of: Pick<Longhaul, 'settings' | 'explain'>): Promise<Row[]> {

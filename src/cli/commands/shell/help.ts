@@ -37,6 +37,7 @@ export function overviewHelp(): string {
     '  LONGHAUL_STORE  store or node to use instead of the data directory',
     '  LONGHAUL_TOKEN  token for http:// and https:// addresses',
     '',
+    'ID is the id of a job, or a beginning of it of at least four characters that no other job has.',
     'Exit codes: 0 success, 1 refused, 2 bad usage or settings; run exits with the status of its command.',
     'Run longhaul COMMAND --help for the options and examples of a command.',
   ].join('\n');

@@ -6,20 +6,10 @@
  * and never treated as a new store.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { LonghaulError } from '../../../core/ports/errors.ts';
+import { makeFolder } from '../make-folder.ts';
 import { readHeader } from './file-header.ts';
 import { applySchema, refuseHeader, refuseSchema, upgradeSchema } from './schema.ts';
 import type { Database } from './sqlite-database.ts';
@@ -85,20 +75,6 @@ function createIn(folder: string, path: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true) throw noStore(path);
   makeFolder(folder);
   create(path);
-}
-
-/** With `recursive`, Node reports ENOENT for a read-only file system: the nearest existing folder gives the real reason. */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    accessSync(nearestFolder(folder), constants.W_OK);
-    throw error;
-  }
-}
-
-function nearestFolder(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }
 
 function noStore(path: string): LonghaulError {

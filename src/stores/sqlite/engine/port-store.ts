@@ -1,5 +1,5 @@
 /**
- * A store over a port to its engine. The lease renewer thread opens one with `openStore`: it uses the engine of its
+ * A store over a port to its engine. The lease renewer thread opens one with `openPortStore`: it uses the engine of its
  * process even while the main thread is blocked.
  */
 import type { MessagePort } from 'node:worker_threads';
@@ -19,7 +19,7 @@ export interface PortStoreOptions {
   readonly home: string;
 }
 
-export async function openStore({ port, home }: PortStoreOptions): Promise<Store> {
+export async function openPortStore({ port, home }: PortStoreOptions): Promise<Store> {
   const client = new PortClient(port);
   return storeOver(client, home, async () => {
     await client.drain();
@@ -70,7 +70,7 @@ function describe(client: PortClient, home: string): StoreDescription {
   const { port1, port2 } = new MessageChannel();
   client.send({ kind: 'join', port: port1 }, [port1]);
   return {
-    module: new URL('./port-store.js', import.meta.url).href,
+    module: new URL('../open-store.js', import.meta.url).href,
     options: { port: port2, home },
     transfer: [port2],
   };

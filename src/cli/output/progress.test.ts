@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { progressBarText } from './send-files.ts';
+import { progressBarText } from './progress.ts';
 
 it('shows size, rate and remaining time beside the progress bar', () => {
   const half = progressBarText('film.mov', { done: 50 * 1024 ** 2, size: 100 * 1024 ** 2, ms: 5_000 });
