@@ -139,8 +139,8 @@ export const fastPath = [
   {
     name: 'fast path: slots that this call has taken do not count',
     file: lua('fast-limits'),
-    find: 'list[i].held = 0, hex, list[i].held + 1',
-    replace: 'list[i].held = 0, hex, list[i].held',
+    find: "list[i].held = '0', hex, list[i].held + 1",
+    replace: "list[i].held = '0', hex, list[i].held",
     suites,
   },
   {

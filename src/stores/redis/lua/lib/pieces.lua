@@ -10,7 +10,7 @@ return {
         fields[to - from + 1] = ('%d'):format(seqs[to] % PIECE)
         to = to + 1
       until to > n or math.floor(seqs[to] / PIECE) ~= piece
-      local found = call('HMGET', P .. 's:' .. piece, unpack(fields))
+      local found = call('HMGET', P .. ('s:%d'):format(piece), unpack(fields))
       for i = from, to - 1 do ids[i] = found[i - from + 1] end
       from = to
     end

@@ -105,7 +105,7 @@ statistics = {
   entryText = function(group, nowText, storage)
     local spreadText, spreads, ends, failures = statistics.spreadText, group.spreads, group.ends, group.failures
     local entry = group.queue .. '\31' .. group.worker .. '\31' .. group.tags .. '\31' .. nowText .. '\31'
-      .. (storage and table.concat(storage, ' ') or '') .. '\31' .. spreadText(group.w, spreads.w) .. '\31'
+      .. (storage and ('%d %d %d %d %d'):format(unpack(storage)) or '') .. '\31' .. spreadText(group.w, spreads.w) .. '\31'
       .. spreadText(group.r, spreads.r) .. '\31' .. (ends and table.concat(ends, ' ') or '')
     for i = 1, failures and #failures.order or 0 do
       local name = failures.order[i]
@@ -124,7 +124,7 @@ statistics = {
     local count, n = tonumber(pending or 0), #set
     local function add(group, sums)
       count = count + 1
-      set[n + 1], set[n + 2] = '+' .. count, statistics.entryText(group, nowText, sums)
+      set[n + 1], set[n + 2] = ('+%d'):format(count), statistics.entryText(group, nowText, sums)
       n = n + 2
     end
     for i = 1, #order do
@@ -137,7 +137,7 @@ statistics = {
       local queue = storageOrder[i]
       if storage[queue] then add({ queue = queue, worker = '', tags = '', spreads = {} }, storage[queue]) end
     end
-    set[n + 1], set[n + 2] = '+', count
+    set[n + 1], set[n + 2] = '+', ('%d'):format(count)
     statistics.clear()
     statistics.isLogLong = count > FASTPATH.MAX_LOG_ENTRIES
   end,

@@ -1,7 +1,8 @@
 -- batch: what the fast path (fastpath.lua) is built on. It reads the clock and settings, collects what a call will write, and
 -- writes it in the order of unit-of-work.lua, so that the next call can repair what an aborted one left.
 --
--- All of this is set up in every call, so functions and tables are few, and loops do not ask lists for their length.
+-- All of this is set up in every call, so functions and tables are few, and loops do not ask lists for their length. Numbers
+-- are given to commands as text: the server would write them with %.17g, which takes longer than most commands.
 
 return {
   now = 0, nowText = '', clockField = false, hooks = false, -- the clock's field to write; the queues that have webhooks
@@ -133,7 +134,7 @@ return {
   -- A waiting job that is not in the fifo stands by its time, or by priority once that has come.
   wait = function(queue, job, hex)
     if job.time > batch.now then return batch.enter('later:' .. queue, ('%d'):format(job.time), hex) end
-    batch.enter('ready:' .. queue, job.priority, ('%011x'):format(job.time) .. hex)
+    batch.enter('ready:' .. queue, ('%d'):format(job.priority), ('%011x'):format(job.time) .. hex)
   end,
 
   -- Returns the group of alike events, and its length.
@@ -198,7 +199,7 @@ return {
     for i = 1, batch.fifos and #batch.fifos or 0 do write('RPUSH', P .. 'fifo:' .. batch.fifos[i].name, unpack(batch.fifos[i].pushed)) end
     for i = 1, #queues do
       local queue = queues[i]
-      if queue.popped[1] then write('LTRIM', P .. 'fifo:' .. queue.name, #queue.popped, -1) end
+      if queue.popped[1] then write('LTRIM', P .. 'fifo:' .. queue.name, ('%d'):format(#queue.popped), '-1') end
       if queue.done[1] then write('ZADD', P .. 'done:' .. queue.name, unpack(queue.done)) end
       if queue.running[1] then write('ZADD', P .. 'running:' .. queue.name, unpack(queue.running)) end
     end

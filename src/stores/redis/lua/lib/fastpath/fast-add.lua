@@ -34,7 +34,7 @@ end
 local function tagWith(tags, seq, hex)
   for tag in (tags .. '\30'):gmatch('([^\30]*)\30') do
     batch.enter('tag:' .. tag, seq, hex)
-    batch.enter('tags', 0, tag)
+    batch.enter('tags', '0', tag)
   end
 end
 
@@ -57,7 +57,7 @@ local function addRun(run)
     if place == 'f' then pushed[nPushed + 1], nPushed = seqText, nPushed + 1 else batch.wait(name, run, hex) end
     if tags then tagWith(tags, seqText, hex) end
     if not piece or seq % PIECE == 0 then
-      piece, inPiece = { number = math.floor(seq / PIECE) }, 0
+      piece, inPiece = { number = ('%d'):format(math.floor(seq / PIECE)) }, 0
       pieces[#pieces + 1] = piece
     end
     piece[inPiece + 1], piece[inPiece + 2], inPiece = ('%d'):format(seq % PIECE), id, inPiece + 2

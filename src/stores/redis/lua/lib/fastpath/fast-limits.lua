@@ -51,7 +51,7 @@ local function takeSlots(list, hex)
   for i = 1, #list do
     local entries = list[i].index.entries
     local n = #entries
-    entries[n + 1], entries[n + 2], list[i].held = 0, hex, list[i].held + 1
+    entries[n + 1], entries[n + 2], list[i].held = '0', hex, list[i].held + 1
   end
   return true
 end

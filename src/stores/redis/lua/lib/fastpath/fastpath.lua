@@ -182,13 +182,13 @@ return {
 
   -- The soonest end of a lease; and that after this call's settlements, nil if two members of the index do not tell.
   leaseEnds = function(queue)
-    local first, left = call('ZRANGE', P .. 'running:' .. queue.name, 0, 1, 'WITHSCORES'), queue.left
+    local first, left = call('ZRANGE', P .. 'running:' .. queue.name, '0', '1', 'WITHSCORES'), queue.left
     if queue.line[1] or left[2] then return tonumber(first[2]), nil end
     return tonumber(first[2]), tonumber(first[left[1] and first[1] == left[1] and 4 or 2]) or math.huge
   end,
 
   soonest = function(key, from)
-    return tonumber(call('ZRANGEBYSCORE', P .. key, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or math.huge
+    return tonumber(call('ZRANGEBYSCORE', P .. key, from, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2]) or math.huge
   end,
 
   take = function(claim, queue, jobs, ms)

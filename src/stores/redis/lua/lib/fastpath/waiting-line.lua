@@ -75,7 +75,7 @@ end
 
 -- The first jobs in line; those of the fifo have priority 0 and no entry.
 local function first(queue, limit, hasOthers)
-  local ready, seqs = hasOthers and readyLine(queue, limit), call('LRANGE', P .. 'fifo:' .. queue.name, 0, limit - 1)
+  local ready, seqs = hasOthers and readyLine(queue, limit), call('LRANGE', P .. 'fifo:' .. queue.name, '0', ('%d'):format(limit - 1))
   local ids, texts = load(seqs)
   if not ids or ready == nil then return nil end
   if not ready or #ready == 0 then
