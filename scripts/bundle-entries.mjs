@@ -29,6 +29,7 @@ const exported = {
   index: 'library/index',
   handler: 'library/handler',
   testing: 'testing/index',
+  web: 'mount/create-handler',
   redis: 'stores/redis/index',
   worqr: 'compat/worqr/index',
   blueque: 'compat/blueque/index',
