@@ -246,7 +246,7 @@ export function filesOver(name: string, { open, isLocal, isBrief = false }: Plac
         const [child] = await job.children<string>([{ queue: parts.name, data: 'x' }]);
         await job.step('cut', () => child?.result);
         if (job.attempt === 2) return child?.result?.length;
-        await job.attach('step-cut.json', Buffer.from('other'));
+        await job.attach('step-cut.json', Buffer.from(JSON.stringify('y'.repeat(300_000))));
         throw new Error('once');
       });
       const message = 'the result of step cut was the file step-cut.json of job';

@@ -144,4 +144,11 @@ export const steps = [
     replace: 'const MAX_SLEEP_MS = 5_001;',
     suites: ['test/library/step-rules.test.ts'],
   },
+  {
+    name: 'steps: another file of the same name is taken for the result of a step',
+    file: 'src/library/steps/large-step.ts',
+    find: "each.direction === 'out' && each.sha256 === sha256 && isLarge(each, step),",
+    replace: "each.direction === 'out' && isLarge(each, step),",
+    suites: ['test/library/files.test.ts'],
+  },
 ];
