@@ -1,9 +1,9 @@
 /** The parts of a node that run scripts: directories, runner, files, settings and callbacks. An interface only. */
 
-import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import type { Blobs } from '../../files/blobs/blobs.ts';
 import type { Runner } from '../../runner/open-runner.ts';
+import type { Copies } from '../cluster/copies.ts';
 import type { Home } from '../home.ts';
 import type { AttemptRegistry } from './attempt-registry.ts';
 import type { Duplicator } from './duplicate.ts';
@@ -17,10 +17,8 @@ export interface ScriptHost extends Duplicator {
   readonly running: RunningScripts;
   readonly version: string;
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** Makes another node copy the files of this attempt. Resolves when one has, or no node can. */
-  keepCopy(job: RunningJob): Promise<void>;
-  /** Fetches the files of a suspended attempt that another node ran before, as far as that node answers. */
-  bringAttempt(job: RunningJob): Promise<void>;
+  /** Sends the files of an attempt to another node, and fetches those of a suspended attempt. */
+  readonly copies: Pick<Copies, 'offerAttempt' | 'bring'>;
   settingsFor(queue: string): QueueSettings;
   /** The script of this node's own file, where other nodes may use others; null: the script of the settings. */
   ownScript(queue: string): string | null;

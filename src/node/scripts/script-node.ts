@@ -280,12 +280,7 @@ export class ScriptNode {
       attachments: this.attachments,
       hasQueue: (name) => this.#queueRunners.get(name) !== undefined,
       settingsFor: (queue) => this.#settings.at(queue),
-      bringAttempt: async (job) => {
-        const missing = await this.copies.bring(job).catch((error: unknown) => String(error));
-        if (missing !== null)
-          onTrouble(`the log of job ${job.id} before it was suspended is missing: ${missing}`, null);
-      },
-      keepCopy: (job) => this.copies.offerAttempt(job),
+      copies: this.copies,
       // The record may name the script of another node with a different data directory.
       ownScript: (queue) => (store.isShared ? (this.#queueRunners.get(queue)?.ownScript ?? null) : null),
       secretsOf: (queue) => this.#queueRunners.get(queue)?.secrets ?? {},

@@ -134,7 +134,7 @@ async function finish(
   );
   await removeWorkdir(folder);
   // Before the settlement: afterwards nothing of the job may depend on this node alone.
-  if (!isLost(signal)) await host.keepCopy(job);
+  if (!isLost(signal)) await host.copies.offerAttempt(job);
   const outcome = scriptOutcome(end, host.settingsFor(job.queue), attempt.pids?.script?.pid ?? null);
   return outcome.kind === 'wait' ? keepWait(host, { job, context }, outcome.wait) : outcome;
 }

@@ -118,9 +118,15 @@ type ProgramOrProblem = Program | string | { readonly failure: Failure };
 async function programIn(folder: string, host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {
   const program = await programFor(host, job);
   if (typeof program === 'string' || !('argv' in program)) return program;
-  if (job.suspension !== null) await host.bringAttempt(job);
+  if (job.suspension !== null) await bringEarlierLog(host, job);
   createFolders(folder, job.suspension === null ? [] : KEPT_ON_RESUME);
   return program;
+}
+
+/** The log of the resumed part is worth more than a job that waits for the earlier one. */
+async function bringEarlierLog(host: ScriptHost, job: RunningJob): Promise<void> {
+  const missing = await host.copies.bring(job).catch((error: unknown) => String(error));
+  if (missing !== null) host.onTrouble(`the log of job ${job.id} before it was suspended is missing: ${missing}`, null);
 }
 
 async function programFor(host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {

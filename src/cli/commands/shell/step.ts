@@ -24,6 +24,7 @@ export async function step(args: Args): Promise<number> {
   const [sleep, event] = [args.text('sleep'), args.text('event')];
   const given = [sleep, event, args.argv.includes('--') ? '' : undefined].filter((each) => each !== undefined);
   if (given.length !== 1) throw args.usageError('give one of NAME -- COMMAND, --sleep TIME and --event NAME');
+  if (sleep !== undefined || event !== undefined) checkWaitOptions(args, event === undefined ? 'sleep' : 'event');
   if (sleep !== undefined) return sleepStep(ScriptStepFiles.open(), checkSleep(sleep));
   const timeout = args.text('timeout');
   if (event !== undefined) {
@@ -31,6 +32,14 @@ export async function step(args: Args): Promise<number> {
     return awaitEvent(ScriptStepFiles.open(), checkName('event', event), timeoutMs);
   }
   return runStep(ScriptStepFiles.open(), parsePlan(args));
+}
+
+const COMMAND_OPTIONS = ['retries', 'backoff', 'accept'];
+
+function checkWaitOptions(args: Args, wait: 'sleep' | 'event'): void {
+  const wrong = [...COMMAND_OPTIONS, ...(wait === 'sleep' ? ['timeout'] : [])].find((name) => args.text(name));
+  if (wrong !== undefined) throw args.usageError(`--${wrong} does not apply to --${wait}`);
+  if (args.positionals.length > 0) throw args.usageError(`--${wait} takes no other arguments`);
 }
 
 interface StepPlan extends CheckedStep {
