@@ -1,5 +1,6 @@
 /** Reads the log of an attempt for `longhaul.logs`: from the data directory, or else from the store. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isOpenAttempt } from '../core/job/job.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { LogPage } from '../core/ports/log-store.ts';
 import { openFileLogs } from '../stores/sqlite/file-logs.ts';
@@ -32,7 +33,7 @@ export async function* readLog(target: LogTarget, id: string, options: LogsOptio
     if (attempt !== undefined && attempt > job.attempt && options.follow !== true)
       throw new LonghaulError('refused', `job ${id} has no attempt ${attempt}: it has ${job.attempt}`);
     attempt ??= job.attempt > 0 ? job.attempt : undefined;
-    const isOver = attempt !== undefined && (job.attempt > attempt || job.state !== 'running');
+    const isOver = attempt !== undefined && job.attempt >= attempt && !isOpenAttempt(job, attempt);
     if (attempt !== undefined) yield* readOn(target, { id, attempt }, position);
     if (options.follow !== true || isOver || options.signal?.aborted === true) return;
     await sleep(POLL_MS, undefined, options.signal && { signal: options.signal }).catch(() => undefined);

@@ -25,7 +25,8 @@ shell completion: \`npx vitest run --project cli page -u\`. A test runs every ex
 | 2 | bad usage or settings |
 
 \`run\` exits with the status of its command: 128 + n if signal n killed it, 127 if the command was not found, 130 if it was
-cancelled or left running by Ctrl-C. \`logs --search\` exits 1 if no line matches.
+cancelled or left running by Ctrl-C. \`logs --search\` exits 1 if no line matches. \`step\` exits with
+the status of its command, 124 after a timeout, and 75 if the script must exit because it waits.
 
 ## Output
 

@@ -118,6 +118,7 @@ describe('the environment of a native queue', () => {
       LONGHAUL_FAILURES: '0',
       LONGHAUL_DATA: join(work, 'data.json'),
       LONGHAUL_CHECKPOINT: join(work, 'checkpoint.json'),
+      LONGHAUL_STEPS: join(work, 'steps.json'),
       LONGHAUL_ATTACH: join(work, 'attach'),
       LONGHAUL_OUT: join(work, 'out'),
       LONGHAUL_ATTEMPT_MARK: bench.folder(id),

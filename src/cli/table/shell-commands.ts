@@ -22,6 +22,25 @@ export const SHELL_COMMANDS: readonly CommandSpec[] = [
     },
   },
   {
+    name: 'step',
+    usage: ['NAME [OPTION]… -- COMMAND…', '--sleep TIME', '--event NAME [--timeout TIME]'],
+    summary: 'run a command once per job, sleep, or wait for an event from inside a script',
+    description:
+      'Works only in a script that Longhaul runs. A command that succeeded does not run again in a later attempt: its\noutput is printed, and its exit status returned. A failed command runs again in the next attempt.\nExit status: that of COMMAND, 124 after a timeout, 75 if the script must exit because it waits, 1 if the step could\nnot be kept.',
+    options: {
+      retries: { type: 'text', value: 'N', description: 'run a failed command again, up to N times (default: 0)' },
+      backoff: { type: 'text', value: 'TIME', description: 'delay before that, or delays: 1s,10s,1m (default: 1s)' },
+      timeout: { type: 'text', value: 'TIME', description: 'how long one run, or the wait for an event, may take' },
+      accept: { type: 'text', value: 'STATUS', description: 'exit statuses to keep besides 0: 1,3' },
+      sleep: { type: 'text', value: 'TIME', description: 'sleep; more than 5 s hold no slot' },
+      event: { type: 'text', value: 'NAME', description: 'wait for an event of longhaul notify, and print its data' },
+    },
+    examples: [
+      { line: `longhaul run -- longhaul step cut -- sh -c 'echo done'`, description: 'run a command once per job' },
+    ],
+    load: async () => (await import('../commands/shell/step.ts')).step,
+  },
+  {
     name: 'rq',
     usage: ['COMMAND [--KEY VALUE]…'],
     summary: 'run a command of RQ, with its flags, output and exit codes',

@@ -168,6 +168,11 @@ export function isRunning(job: Job): job is RunningJob {
   return job.state === 'running' && job.lease !== null;
 }
 
+/** Returns whether this attempt of the job runs, or is suspended and will resume. */
+export function isOpenAttempt(job: Job, attempt: number): boolean {
+  return job.attempt === attempt && (job.state === 'running' || job.suspension !== null);
+}
+
 export function isEnded(state: JobState): state is EndedState {
   return state === 'done' || state === 'failed' || state === 'cancelled';
 }

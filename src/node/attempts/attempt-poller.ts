@@ -3,6 +3,7 @@
  * interval.
  */
 import type { JobState } from '../../core/job/job.ts';
+import { isOpenAttempt } from '../../core/job/job.ts';
 import type { Store } from '../../core/ports/store.ts';
 
 export interface AttemptKey {
@@ -42,7 +43,7 @@ export class AttemptPoller {
     this.#readAt = performance.now();
     const { store, id, attempt } = this.#key;
     const job = (await store.jobs.find([id]))[0] ?? null;
-    const isOver = job === null || job.state !== 'running' || job.attempt !== attempt;
+    const isOver = job === null || !isOpenAttempt(job, attempt);
     this.#ended = isOver ? { state: job?.state ?? null } : null;
     return this.#ended;
   }

@@ -36,6 +36,8 @@ export interface AttemptRecord extends AttemptEntry {
   readonly pausedMs: number;
   /** Phases from its status texts so far. */
   readonly phases?: readonly Phase[];
+  /** The end of the attempt's part before it was suspended, with the sums of all earlier parts. */
+  readonly before?: AttemptEndRecord;
   readonly end?: AttemptEndRecord;
 }
 
@@ -63,10 +65,18 @@ export interface AttemptEndRecord {
 
 type Started = Pick<AttemptRecord, 'script' | 'realScript' | 'argv'>;
 
-export function noteStart(folder: string, job: RunningJob, started: Started): void {
+/** `earlier` is the record of the same attempt before it was suspended. */
+export function noteStart(
+  folder: string,
+  job: RunningJob,
+  started: Started,
+  earlier: AttemptRecord | null = null,
+): void {
   const { id, queue, attempt, lease } = job;
   const entry: AttemptEntry = { id, queue, attempt, token: lease.token, leaseMs: lease.ms };
-  const record: AttemptRecord = { ...entry, ...started, startedAt: Date.now(), pausedAt: null, pausedMs: 0 };
+  const { phases, end: before } = earlier ?? {};
+  const kept = { ...(phases && { phases }), ...(before && { before }) };
+  const record: AttemptRecord = { ...entry, ...started, startedAt: Date.now(), pausedAt: null, pausedMs: 0, ...kept };
   writeFileSync(recordPath(folder), toLine(record), { mode: 0o600 });
 }
 
@@ -87,21 +97,22 @@ export interface EndFacts {
   readonly stop: AttemptEndRecord['stop'];
   readonly refused: readonly RefusedOutput[];
   readonly logGaps: readonly LogGap[];
+  readonly before?: AttemptEndRecord;
 }
 
-export function noteEnd(folder: string, { end, stopped, stop, refused, logGaps }: EndFacts): void {
+export function noteEnd(folder: string, { end, stopped, stop, refused, logGaps, before }: EndFacts): void {
   const { cpuSeconds, peakRssBytes, peakProcesses, readBytes, writtenBytes } = end.usage;
   const noted: AttemptEndRecord = {
     endedAt: end.endedAt,
-    wallMs: Math.round(end.endedAt - end.startedAt),
+    wallMs: Math.round(end.endedAt - end.startedAt) + (before?.wallMs ?? 0),
     exit: end.exit?.status ?? null,
     signal: end.exit?.signal ?? null,
     oom: end.oom,
-    cpuSeconds,
-    peakRssBytes,
-    peakProcesses,
-    readBytes,
-    writtenBytes,
+    cpuSeconds: cpuSeconds + (before?.cpuSeconds ?? 0),
+    peakRssBytes: Math.max(peakRssBytes, before?.peakRssBytes ?? 0),
+    peakProcesses: Math.max(peakProcesses, before?.peakProcesses ?? 0),
+    readBytes: readBytes + (before?.readBytes ?? 0),
+    writtenBytes: writtenBytes + (before?.writtenBytes ?? 0),
     stopped: { ...stopped, words: stopText(stopped) },
     stop,
     ...(logGaps.length > 0 && { logGaps }),

@@ -19,14 +19,17 @@ export class AttemptRegistry {
   readonly #folder: string;
   /** Tokens of the attempts that an earlier node left, by entry name. */
   readonly #found = new Map<string, number>();
+  /** Tokens of the attempts that this node started, by entry name. */
+  readonly #started = new Map<string, number>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   /** A link to the attempt's record: writing another file would cost more than everything else here. */
-  put(which: Which, folder: string): void {
-    const path = join(this.#folder, nameOf(which));
+  put(job: RunningJob, folder: string): void {
+    const path = join(this.#folder, nameOf(job));
+    this.#started.set(nameOf(job), job.lease.token);
     try {
       linkSync(recordPath(folder), path);
     } catch {
@@ -39,8 +42,11 @@ export class AttemptRegistry {
     return this.#found.get(nameOf({ id, attempt })) === lease.token;
   }
 
-  remove(which: Which): void {
+  /** Race with a resumed attempt, which has the same name: the end of its earlier part leaves its entry. */
+  remove(which: Which & { readonly token: number }): void {
     const name = nameOf(which);
+    if ((this.#started.get(name) ?? which.token) !== which.token) return;
+    this.#started.delete(name);
     this.#found.delete(name);
     removeIfThere(join(this.#folder, name));
   }

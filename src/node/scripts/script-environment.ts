@@ -9,6 +9,7 @@ import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import { countOf, messageFields } from '../queues/rq-view.ts';
+import { STEPS } from './steps/step-files.ts';
 import { PARENTS } from './workdir.ts';
 
 export interface ScriptPaths {
@@ -90,6 +91,7 @@ function ownVariables({ job, paths }: EnvironmentSource): Record<string, string>
     LONGHAUL_FAILURES: String(job.failures),
     LONGHAUL_DATA: join(paths.work, 'data.json'),
     LONGHAUL_CHECKPOINT: join(paths.work, 'checkpoint.json'),
+    LONGHAUL_STEPS: join(paths.work, STEPS),
     LONGHAUL_ATTACH: join(paths.work, 'attach'),
     LONGHAUL_OUT: join(paths.work, 'out'),
     ...(job.parents !== null && { LONGHAUL_PARENTS: join(paths.work, PARENTS) }),

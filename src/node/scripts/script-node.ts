@@ -252,7 +252,7 @@ export class ScriptNode {
 
   #unregister(job: RunningJob): void {
     try {
-      this.#registry.remove(job);
+      this.#registry.remove({ ...job, token: job.lease.token });
     } catch (error) {
       this.#scripts.onTrouble('an entry of the attempt registry could not be removed', error);
     }

@@ -6,10 +6,21 @@ import { LARGE_RESULT } from '../../files/outputs/result-file.ts';
 import type { AttemptEnd, OverMemory } from '../../runner/attempt/attempt.ts';
 import type { ScriptOutcome } from '../../runner/attempt/outcome.ts';
 import { scriptOutcomeOf } from '../../runner/attempt/outcome.ts';
+import type { WaitVerb } from '../../runner/protocol/parse-verb.ts';
 import type { AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
 import { isLargeResult } from './outputs.ts';
 
-export function scriptOutcome(end: AttemptEnd, settings: QueueSettings, pid: number | null): AttemptOutcome {
+/** The script waits: its step says until when (steps/wait-steps.ts). */
+export interface WaitEnding {
+  readonly kind: 'wait';
+  readonly wait: WaitVerb;
+}
+
+export function scriptOutcome(
+  end: AttemptEnd,
+  settings: QueueSettings,
+  pid: number | null,
+): AttemptOutcome | WaitEnding {
   if (end.overMemory !== null) return { kind: 'fail', failure: outOfMemory(end, end.overMemory) };
   if (end.exit === null) return { kind: 'crash', reason: end.isOverdue ? 'its deadline passed' : 'its shim was lost' };
   const ending = scriptOutcomeOf(end.said, { ...end.exit, pid }, settings.handshake);
@@ -20,6 +31,8 @@ export function scriptOutcome(end: AttemptEnd, settings: QueueSettings, pid: num
       return { kind: 'forward', address: ending.address };
     case 'resend':
       return { kind: 'resend', delayMs: ending.delayMs, reason: ending.reason };
+    case 'suspend':
+      return { kind: 'wait', wait: ending.wait };
     case 'err':
       return { kind: 'fail', failure: failureOf(end, ending) };
   }

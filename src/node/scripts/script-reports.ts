@@ -15,6 +15,8 @@ import { attemptFolder } from '../home.ts';
 import { duplicate } from './duplicate.ts';
 import { isLargeResult } from './outputs.ts';
 import type { ScriptHost } from './script-host.ts';
+import { keepStep } from './steps/keep-step.ts';
+import { keepWait } from './steps/wait-steps.ts';
 
 export function watchOptionsFor(host: ScriptHost, job: RunningJob, context: AttemptContext): WatchOptions {
   const folder = attemptFolder(host.home, job.id, job.attempt);
@@ -66,12 +68,28 @@ async function handle(
     case 'tag':
       await host.store.jobs.change([{ id: job.id, tags: [...new Set([...job.tags, ...batch.said.tags])] }]);
       return;
+    case 'step':
+      return keepStep(host, { job, context, key: verb.key });
+    case 'sleep':
+    case 'wait':
+      return fixWakeTime(host, { job, context, batch });
     case 'bad':
       host.onTrouble(`job ${job.id} reported ${verb.word}, which ${verb.problem}`, null);
       return;
     default:
       return;
   }
+}
+
+/** The time of a wait counts from its line, not from the exit. The first completion counts, as at the end. */
+async function fixWakeTime(
+  host: ScriptHost,
+  { job, context, batch }: Pick<ReportSource, 'job' | 'context' | 'batch'>,
+): Promise<void> {
+  const { completion } = batch.said;
+  if (completion?.kind !== 'sleep' && completion?.kind !== 'wait') return;
+  // The end repeats the call, and reports its errors.
+  await keepWait(host, { job, context }, completion).catch(() => undefined);
 }
 
 /**

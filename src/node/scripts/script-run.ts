@@ -20,6 +20,7 @@ import type { ScriptHost } from './script-host.ts';
 import { scriptOutcome } from './script-outcome.ts';
 import { watchOptionsFor } from './script-reports.ts';
 import { type StartResult, startScript } from './script-start.ts';
+import { keepWait } from './steps/wait-steps.ts';
 import { removeWorkdir } from './workdir.ts';
 
 export async function runScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<AttemptOutcome> {
@@ -111,7 +112,7 @@ function isLost({ reason }: AbortSignal): boolean {
 async function finish(
   host: ScriptHost,
   { job, context, attempt }: Pick<RunningScript, 'job' | 'context' | 'attempt'>,
-  facts: Omit<EndFacts, 'refused' | 'logGaps'>,
+  facts: Omit<EndFacts, 'refused' | 'logGaps' | 'before'>,
 ): Promise<AttemptOutcome> {
   const { end, stopped } = facts;
   const { signal } = context;
@@ -122,9 +123,10 @@ async function finish(
     host.onTrouble(`${stopped.left} processes of job ${job.id} are left, found by ${stopped.means.join(', ')}`, null);
   const store = () => storeOutputs(host, job, { folder, reports: end.said });
   const refused = isLost(signal) ? [] : await retryOnFullDisk(store, { signal, onWait });
+  const { before } = (job.suspension === null ? null : await readAttemptRecord(folder)) ?? {};
   const record = (): void => {
     attempt.logGaps.mark(Date.now());
-    noteEnd(folder, { ...facts, refused, logGaps: attempt.logGaps.all });
+    noteEnd(folder, { ...facts, refused, logGaps: attempt.logGaps.all, ...(before && { before }) });
   };
   // The outcome does not depend on the record.
   await retryOnFullDisk(record, { signal, onWait }).catch((error: unknown) =>
@@ -133,5 +135,6 @@ async function finish(
   await removeWorkdir(folder);
   // Before the settlement: afterwards nothing of the job may depend on this node alone.
   if (!isLost(signal)) await host.keepCopy(job);
-  return scriptOutcome(end, host.settingsFor(job.queue), attempt.pids?.script?.pid ?? null);
+  const outcome = scriptOutcome(end, host.settingsFor(job.queue), attempt.pids?.script?.pid ?? null);
+  return outcome.kind === 'wait' ? keepWait(host, { job, context }, outcome.wait) : outcome;
 }

@@ -13,7 +13,7 @@ import type { Attempt } from '../../runner/attempt/attempt.ts';
 import { writeDeadline } from '../../runner/attempt/deadline.ts';
 import type { StartRequest } from '../../runner/attempt/start-request.ts';
 import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
-import { noteStart } from '../attempts/attempt-record.ts';
+import { noteStart, readAttemptRecord } from '../attempts/attempt-record.ts';
 import { attemptFolder, scriptFolders } from '../home.ts';
 import { isRqQueue, rqLogHeader, scriptPath } from '../queues/rq-queue.ts';
 import { checkScript } from './check-script.ts';
@@ -25,7 +25,9 @@ import type { ScriptHost } from './script-host.ts';
 import { scriptLimits, scriptUser } from './script-order.ts';
 import { watchOptionsFor } from './script-reports.ts';
 import { saveSecrets } from './secrets.ts';
-import { changeOwner, createFolders, fillWorkdir, type WorkdirContents } from './workdir.ts';
+import { endWaits } from './steps/wait-steps.ts';
+import { earlierSteps, writeSteps } from './steps/write-steps.ts';
+import { changeOwner, createFolders, fillWorkdir, KEPT_ON_RESUME, type WorkdirContents } from './workdir.ts';
 
 export type StartResult = { readonly attempt: Attempt } | { readonly outcome: AttemptOutcome };
 
@@ -68,18 +70,22 @@ async function prepare(
   if (typeof program === 'string' || 'failure' in program) return program;
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
-  const missing = await fetchFiles(
-    host.attachments,
-    { job, files: files.filter(({ direction }) => direction === 'in') },
-    context,
-  );
+  const earlier = earlierSteps(await endWaits(host, job, context), files);
+  const inputs = files.filter(({ direction }) => direction === 'in');
+  const missing = await fetchFiles(host.attachments, { job, files: [...inputs, ...(earlier?.outputs ?? [])] }, context);
   if (missing !== null) return missing;
   const { script, realScript, argv } = program;
-  noteStart(folder, job, { script, realScript, argv });
+  noteStart(
+    folder,
+    job,
+    { script, realScript, argv },
+    job.suspension === null ? null : await readAttemptRecord(folder),
+  );
   host.registry.put(job, folder);
   const stage: WorkdirContents['stage'] = (given, into) => host.attachments.stage(given, into, settings.stage);
   const message = isRqQueue(settings) ? rqMessage(job, host.node) : null;
   const work = await fillWorkdir(folder, job, { files, stage, parents: () => parentsOf(host.store, job), message });
+  if (earlier !== null) await writeSteps(work, earlier, host.blobs);
   if (user !== null) await changeOwner(work, { user, home: host.home, id: job.id });
   if (host.store.isShared) writeDeadline(folder, job.lease.ms);
   await saveSecrets(folder, Object.values(host.secretsOf(job.queue)));
@@ -100,7 +106,8 @@ type ProgramOrProblem = Program | string | { readonly failure: Failure };
 /** Also creates the directories that the program needs. */
 async function programIn(folder: string, host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {
   const program = await programFor(host, job);
-  if (typeof program !== 'string' && 'argv' in program) createFolders(folder);
+  if (typeof program !== 'string' && 'argv' in program)
+    createFolders(folder, job.suspension === null ? [] : KEPT_ON_RESUME);
   return program;
 }
 

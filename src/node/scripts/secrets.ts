@@ -5,8 +5,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** Adds to the secrets of the same attempt before it was suspended. */
 export async function saveSecrets(folder: string, values: readonly string[]): Promise<void> {
-  if (values.length > 0) await writeFile(join(folder, 'secrets.json'), JSON.stringify(values), { mode: 0o600 });
+  if (values.length === 0) return;
+  const all = new Set([...(await secretsOfAttempt(folder)), ...values]);
+  await writeFile(join(folder, 'secrets.json'), JSON.stringify([...all]), { mode: 0o600 });
 }
 
 /** Returns the values to mask in this attempt's log. */

@@ -5,7 +5,7 @@
  * The few small files that every attempt needs are written synchronously, because the thread pool takes longer than the
  * writes. Large or rare files are written asynchronously.
  */
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { chmod, lchown, readdir, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RunningJob } from '../../core/job/job.ts';
@@ -53,17 +53,20 @@ export interface WorkdirContents {
   readonly message: string | null;
 }
 
+/** What a suspended attempt continues with: its record, its log with the secrets to mask in it. */
+export const KEPT_ON_RESUME: readonly string[] = ['attempt.jsonl', 'log', 'log.index', 'secrets.json'];
+
 /**
  * Creates the directories of an attempt. Without a registry entry, an existing directory is from a different attempt
- * and is removed.
+ * and is removed, or from the same attempt before it was suspended: then some files are kept.
  */
-export function createFolders(attempt: string): void {
+export function createFolders(attempt: string, kept: readonly string[]): void {
   // From the top, since most jobs have no directory yet: from below, two calls would fail first.
   const attempts = dirname(attempt);
   for (const folder of [dirname(attempts), attempts]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (mkdirSync(attempt, { recursive: true, mode: 0o700 }) === undefined) {
-    rmSync(attempt, { recursive: true, force: true });
-    mkdirSync(attempt, { mode: 0o700 });
+    const others = readdirSync(attempt).filter((name) => !kept.includes(name));
+    for (const name of others) rmSync(join(attempt, name), { recursive: true, force: true });
   }
   mkdirSync(join(workdirOf(attempt), OUT), { recursive: true, mode: 0o700 });
 }

@@ -130,3 +130,34 @@ describe('a queue with an optional handshake', () => {
     expect(ended(['resend 0-a'], 0, 'optional')).toMatchObject({ kind: 'resend', delayMs: 0 });
   });
 });
+
+describe('a script that waits', () => {
+  it('is suspended if it exits with 0, or with the status of longhaul step', () => {
+    for (const handshake of ['optional', 'required'] as const)
+      for (const status of [0, 75]) {
+        const sleep = { kind: 'sleep', delayMs: 60_000 };
+        expect(ended(['run a', 'sleep 60'], status, handshake)).toEqual({ kind: 'suspend', status: 'a', wait: sleep });
+      }
+    expect(ended(['wait x 5', 'done a', 'err b'])).toMatchObject({
+      kind: 'suspend',
+      wait: { kind: 'wait', name: 'x' },
+    });
+  });
+
+  it('fails with any other exit status', () => {
+    expect(ended(['sleep 60'], 1)).toEqual({ kind: 'err', status: 'exited with status 1', because: 'exit' });
+    expect(ended([], 75, 'optional')).toMatchObject({ kind: 'err', because: 'exit' });
+  });
+
+  it('has ended otherwise if it reported that before', () => {
+    expect(ended(['done a', 'sleep 60'])).toMatchObject({ kind: 'done' });
+    expect(ended(['err a', 'sleep 60'])).toMatchObject({ kind: 'err' });
+  });
+
+  it('fails if its line is unclear, except where RQ has such a line as a status text', () => {
+    const problem = 'sleep 1h: write sleep SECONDS, such as sleep 3600';
+    expect(ended(['sleep 1h'], 0, 'optional')).toEqual({ kind: 'err', status: problem, because: 'said' });
+    expect(ended(['sleep 1h', 'done'], 0, 'optional')).toMatchObject({ kind: 'done' });
+    expect(ended(['wait for disk', 'done all'])).toEqual({ kind: 'done', status: 'all' });
+  });
+});

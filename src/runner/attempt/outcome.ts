@@ -3,9 +3,10 @@
  *
  * The first reported completion wins, but an exit status other than 0 turns everything into `err`. Without a
  * completion, a queue of Longhaul uses the exit status alone (`optional`); a queue of RQ also requires the report
- * (`required`).
+ * (`required`). A script that waits exits with 0, or with the status that `longhaul step` gave it.
  */
 
+import type { WaitVerb } from '../protocol/parse-verb.ts';
 import type { Completion, Reports } from '../protocol/reports.ts';
 import type { Exit } from './attempt-files.ts';
 
@@ -16,6 +17,8 @@ export type ScriptOutcome =
   /** The status text is the address that the job was relayed to. */
   | { readonly kind: 'relayed'; readonly status: string | null; readonly address: string }
   | { readonly kind: 'resend'; readonly status: string | null; readonly delayMs: number; readonly reason: string }
+  /** It waits for a time or an event, and is started again. */
+  | { readonly kind: 'suspend'; readonly status: string | null; readonly wait: WaitVerb }
   | { readonly kind: 'err'; readonly status: string | null; readonly because: ErrReason };
 
 /**
@@ -23,6 +26,9 @@ export type ScriptOutcome =
  * with 0 and reported no completion.
  */
 export type ErrReason = 'said' | 'exit' | 'silent';
+
+/** EX_TEMPFAIL of sysexits.h: what `longhaul step` exits with when the script must end for a wait. */
+export const WAIT_STATUS = 75;
 
 /** How the process of a script ended. The pid is null where it is not known. */
 export interface ScriptExit extends Pick<Exit, 'status' | 'signal'> {
@@ -33,6 +39,10 @@ export interface ScriptExit extends Pick<Exit, 'status' | 'signal'> {
 export function scriptOutcomeOf(said: Reports, exit: ScriptExit, handshake: Handshake): ScriptOutcome {
   const { completion, status } = said;
   if (completion?.kind === 'err') return { kind: 'err', status, because: 'said' };
+  if (completion?.kind === 'sleep' || completion?.kind === 'wait') {
+    if (exit.status === 0 || exit.status === WAIT_STATUS) return { kind: 'suspend', status, wait: completion };
+    return { kind: 'err', status: exitMessage(status, exit), because: 'exit' };
+  }
   if (exit.status !== 0) {
     const isPlain = completion === null && handshake === 'optional';
     return {
@@ -42,10 +52,11 @@ export function scriptOutcomeOf(said: Reports, exit: ScriptExit, handshake: Hand
     };
   }
   if (completion !== null) return completed(completion, status);
-  return handshake === 'optional' ? { kind: 'done', status } : { kind: 'err', status, because: 'silent' };
+  if (handshake === 'required') return { kind: 'err', status, because: 'silent' };
+  return said.unclear === null ? { kind: 'done', status } : { kind: 'err', status: said.unclear, because: 'said' };
 }
 
-function completed(completion: Completion, status: string | null): ScriptOutcome {
+function completed(completion: Exclude<Completion, WaitVerb>, status: string | null): ScriptOutcome {
   switch (completion.kind) {
     case 'done':
       return { kind: 'done', status };

@@ -34,24 +34,40 @@ it('drops a backlog that is too long, keeps its tail, and reading continues', ()
   expect(reader.said).toMatchObject({ status: 'late', completion: { kind: 'err', text: 'early' } });
 });
 
+const aStep = (n: number): string => `step ${'ab'.repeat(16)}-${n}\n`;
+
+it('keeps a wait among noise', () => {
+  const path = aFile('');
+  const reader = new ReportReader(path);
+  appendFileSync(path, 'run begun\n');
+  reader.read();
+  const noise = 'run noise\n'.repeat(BACKLOG_LIMIT / 10 + 10_000);
+  appendFileSync(path, `run noise\nwait approval 60\n${noise}`);
+  while (reader.read()) continue;
+  expect(reader.said).toMatchObject({ completion: { kind: 'wait', name: 'approval' } });
+});
+
 it('never drops a line that matters, wherever it is', () => {
   const noise = 'run noise\n'.repeat(300_000);
   const path = aFile('');
   const reader = new ReportReader(path);
-  appendFileSync(path, `resend 5-first\n${noise}dup 0-X-a\n${noise}result {"a":1}\n`);
+  appendFileSync(path, `resend 5-first\n${noise}dup 0-X-a\n${noise}result {"a":1}\n${aStep(1)}${aStep(2)}`);
   for (let round = 0; round < 6; round += 1) appendFileSync(path, noise);
   appendFileSync(
     path,
     `tag seen\nresend 7-second\n${noise}checkpoint {"at":${'9'.repeat(200_000)}}\n${noise}run last\n`,
   );
   const dups: string[] = [];
+  const steps: string[] = [];
   let dropped = 0;
   for (let batch = reader.read(); batch; batch = reader.read()) {
     dropped += batch.dropped;
     for (const { verb } of batch.heard) if (verb.kind === 'dup') dups.push(verb.dest);
+    for (const { verb } of batch.heard) if (verb.kind === 'step') steps.push(`step ${verb.key}\n`);
   }
   expect(dropped).toBeGreaterThan(BACKLOG_LIMIT);
   expect(dups).toEqual(['a']);
+  expect(steps).toEqual([aStep(1), aStep(2)]);
   expect(reader.said).toMatchObject({
     status: 'last',
     completion: { kind: 'resend', reason: 'first' },

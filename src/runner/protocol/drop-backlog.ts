@@ -15,10 +15,11 @@ const SLICE_BYTES = 1024 * 1024;
 /** Limit for lines that matter. A script that exceeds it is malicious; its first completion is still kept. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const newline = 0x0a;
-const significantLine = /^(?:(done|relayed|err|fails|resend)(?: |$)|(?:dup|checkpoint|result|attach|tag|group) )/;
+const significantLine =
+  /^(?:(done|relayed|err|fails|resend|sleep|wait)(?: |$)|(?:dup|step|checkpoint|result|attach|tag|group) )/;
 const longestVerb = 'checkpoint '.length;
 /** First letters of such lines. Of those with an r, `run` is by far the most frequent. */
-const firstLetters = new Set(Buffer.from('drefcatg'));
+const firstLetters = new Set(Buffer.from('drefcatgsw'));
 
 /** Cuts down the part beyond this offset. Returns how many bytes were dropped. */
 export function dropBacklog(path: string, keptTo: number): number {

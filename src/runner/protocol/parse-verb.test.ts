@@ -38,6 +38,23 @@ describe('a line on fd 3', () => {
     ['attach out/a b.txt', { kind: 'attach', text: 'out/a b.txt' }],
     ['tag nightly', { kind: 'tag', text: 'nightly' }],
     ['group disk full', { kind: 'group', text: 'disk full' }],
+    ['sleep 3600', { kind: 'sleep', delayMs: 3_600_000 }],
+    ['sleep 0.25', { kind: 'sleep', delayMs: 250 }],
+    ['sleep 1h', { kind: 'unclear', text: '1h', problem: 'sleep 1h: write sleep SECONDS, such as sleep 3600' }],
+    ['wait approval 60', { kind: 'wait', name: 'approval', timeoutMs: 60_000 }],
+    ['wait the second approval 1.5', { kind: 'wait', name: 'the second approval', timeoutMs: 1_500 }],
+    ['wait approval forever', { kind: 'wait', name: 'approval', timeoutMs: null }],
+    [
+      'wait approval',
+      {
+        kind: 'unclear',
+        text: 'approval',
+        problem: 'wait approval: write wait NAME SECONDS or wait NAME forever, such as wait approval 86400',
+      },
+    ],
+    [`step ${'0a'.repeat(16)}-1`, { kind: 'step', key: `${'0a'.repeat(16)}-1` }],
+    ['step 3 of 5', { kind: 'run', text: '3 of 5' }],
+    ['step ../../etc', { kind: 'run', text: '../../etc' }],
     ['tag', { kind: 'bad', word: 'tag', problem: 'has no value' }],
   ])('%j', (line, verb) => {
     expect(parseVerb(line)).toEqual(verb);
@@ -49,7 +66,20 @@ describe('a line on fd 3', () => {
   });
 
   it('is always a verb', () => {
-    const word = fc.constantFrom('run', 'done', 'err', 'resend', 'dup', 'progress', 'checkpoint', 'attach', 'x');
+    const word = fc.constantFrom(
+      'run',
+      'sleep',
+      'wait',
+      'step',
+      'done',
+      'err',
+      'resend',
+      'dup',
+      'progress',
+      'checkpoint',
+      'attach',
+      'x',
+    );
     fc.assert(
       fc.property(word, fc.string({ unit: 'binary' }), (first, text) => {
         expect(parseVerb(`${first} ${text}`).kind).toBeTypeOf('string');

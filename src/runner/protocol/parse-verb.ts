@@ -15,7 +15,18 @@ export type Verb =
   /** The JSON text was validated. */
   | { readonly kind: 'checkpoint' | 'result'; readonly json: string }
   | { readonly kind: 'attach' | 'tag' | 'group'; readonly text: string }
+  /** A wait that begins when the script has exited. */
+  | WaitVerb
+  /** A `sleep` or `wait` that cannot be parsed: a failure for Longhaul, a status text for RQ. */
+  | { readonly kind: 'unclear'; readonly text: string; readonly problem: string }
+  /** The name of the files in which `longhaul step` left the end of its command. */
+  | { readonly kind: 'step'; readonly key: string }
   | { readonly kind: 'bad'; readonly word: string; readonly problem: string };
+
+export type WaitVerb =
+  | { readonly kind: 'sleep'; readonly delayMs: number }
+  /** A timeout of null: none. */
+  | { readonly kind: 'wait'; readonly name: string; readonly timeoutMs: number | null };
 
 /** Longer delays are clamped: 100 years in seconds still fit a date. */
 const MAX_DELAY_SECONDS = 100 * 366 * 86_400;
@@ -44,6 +55,12 @@ export function parseVerb(line: string): Verb {
     case 'tag':
     case 'group':
       return text === '' ? { kind: 'bad', word, problem: 'has no value' } : { kind: word, text };
+    case 'sleep':
+      return parseSleep(text);
+    case 'wait':
+      return parseWait(text);
+    case 'step':
+      return STEP_KEY.test(text) ? { kind: 'step', key: text } : { kind: 'run', text };
     default:
       return { kind: 'run', text };
   }
@@ -67,6 +84,27 @@ function toDelayMs(text: string): number {
   if (!(seconds > 0)) return 0;
   return Math.min(seconds, MAX_DELAY_SECONDS) * 1000;
 }
+
+/** What `longhaul step` writes; any other line is a status text. */
+const STEP_KEY = /^[0-9a-f]{32}-\d{1,9}$/;
+const SECONDS = /^\d+(?:\.\d+)?$/;
+
+/** SECONDS. */
+function parseSleep(text: string): Verb {
+  if (SECONDS.test(text)) return { kind: 'sleep', delayMs: exactDelayMs(text) };
+  return { kind: 'unclear', text, problem: `sleep ${text}: write sleep SECONDS, such as sleep 3600` };
+}
+
+/** NAME SECONDS, or NAME forever. */
+function parseWait(text: string): Verb {
+  const [, name = '', time = ''] = /^(.*\S) +(\S+)$/.exec(text) ?? [];
+  if (name !== '' && time === 'forever') return { kind: 'wait', name, timeoutMs: null };
+  if (name !== '' && SECONDS.test(time)) return { kind: 'wait', name, timeoutMs: exactDelayMs(time) };
+  const problem = `wait ${text}: write wait NAME SECONDS or wait NAME forever, such as wait approval 86400`;
+  return { kind: 'unclear', text, problem };
+}
+
+const exactDelayMs = (seconds: string): number => Math.round(Math.min(Number(seconds), MAX_DELAY_SECONDS) * 1000);
 
 /** `40`, `40%`, `40.5 pass 1`, or text alone. */
 function parseProgress(text: string): Verb {

@@ -121,8 +121,8 @@ function withoutSuperseded(all: readonly ReportedVerb[]): ReportedVerb[] {
   return kept.toReversed();
 }
 
-/** Verbs with equal keys supersede one another. A dup never does, because each needs its answer. */
+/** Verbs with equal keys supersede one another. A dup or a step never does, because each needs its answer. */
 function keyOf(verb: Verb): string | null {
-  if (verb.kind === 'dup') return null;
+  if (verb.kind === 'dup' || verb.kind === 'step') return null;
   return verb.kind === 'tag' || verb.kind === 'attach' ? `${verb.kind} ${verb.text}` : verb.kind;
 }

@@ -4,11 +4,13 @@
  * RQ's rules: every line sets the status text, and the first completion counts. Pure: the same lines give the same
  * value on every read, so a restarted node may read the file from its beginning.
  */
-import type { Verb } from './parse-verb.ts';
+import type { Verb, WaitVerb } from './parse-verb.ts';
 
 export type Completion =
   | { readonly kind: 'done' | 'relayed' | 'err'; readonly text: string }
-  | { readonly kind: 'resend'; readonly text: string; readonly delayMs: number; readonly reason: string };
+  | { readonly kind: 'resend'; readonly text: string; readonly delayMs: number; readonly reason: string }
+  /** The attempt is suspended when the script has exited. */
+  | WaitVerb;
 
 export interface Reports {
   /** The text of the last line; null before the first. */
@@ -23,6 +25,8 @@ export interface Reports {
   readonly tags: readonly string[];
   /** Paths as the script wrote them. */
   readonly attachments: readonly string[];
+  /** What is wrong with its first `sleep` or `wait` that could not be parsed. */
+  readonly unclear: string | null;
 }
 
 export const NO_REPORTS: Reports = {
@@ -35,6 +39,7 @@ export const NO_REPORTS: Reports = {
   group: null,
   tags: [],
   attachments: [],
+  unclear: null,
 };
 
 const MAX_TAGS = 100;
@@ -62,6 +67,12 @@ export function addReport(reports: Reports, verb: Verb): Reports {
       return { ...reports, tags: withItem(reports.tags, verb.text, MAX_TAGS) };
     case 'attach':
       return { ...reports, attachments: withItem(reports.attachments, verb.text, MAX_ATTACHMENTS) };
+    case 'sleep':
+    case 'wait':
+      return { ...reports, completion: reports.completion ?? verb };
+    case 'unclear':
+      return { ...reports, status: verb.text, unclear: reports.unclear ?? verb.problem };
+    case 'step':
     case 'bad':
       return reports;
   }

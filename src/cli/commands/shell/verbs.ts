@@ -12,4 +12,6 @@ export const VERBS = [
   'attach',
   'tag',
   'group',
+  'sleep',
+  'wait',
 ] as const;
