@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActiveJob, Longhaul } from '../../src/library/index.ts';
 import { connect } from '../../src/library/index.ts';
+import { cli } from '../processes/scripts-workbench.ts';
 import { testSize } from '../support/test-size.ts';
 import { seriousViolations } from './axe-check.ts';
 import { logIn, WebBench } from './web-bench.ts';
@@ -26,8 +27,22 @@ async function film(job: ActiveJob): Promise<unknown> {
   return answer;
 }
 
+/** The same as a script. */
+const SCRIPT = `set -e
+longhaul() { '${process.execPath}' '${cli}' "$@"; }
+run() { longhaul step "$1" -- echo "$1 done"; }
+run fetch; run cut; run encode
+answer=$(longhaul step --event approval --timeout 7d)
+run upload; run publish
+echo "answer $answer"`;
+
 describe('durable steps in the web UI', () => {
-  const web = new WebBench();
+  const web = new WebBench({
+    prepare: (bench) => {
+      bench.queue('scripted', SCRIPT);
+      bench.queue('unscripted', `'${process.execPath}' '${cli}' step upload -- bash -c 'exit 9'`);
+    },
+  });
   let longhaul: Longhaul;
   beforeAll(async () => {
     longhaul = await connect(web.url);
@@ -91,6 +106,32 @@ describe('durable steps in the web UI', () => {
     await log.getByText('uploaded', { exact: true }).waitFor();
     await page.getByRole('img', { name: /waiting for approval for .*, notified/ }).waitFor();
     expect(await longhaul.find(id)).toMatchObject({ state: 'done', attempt: 1, result: { by: 'anna' } });
+    expect(pageErrors).toEqual([]);
+  });
+
+  it('shows the steps of a script, which a button resumes, and the step in which a script failed', {
+    timeout: LONG,
+  }, async () => {
+    const id = await web.bench.add('scripted', null, { name: 'a script' });
+    const { page, pageErrors } = await web.open(`/q/scripted/${id}`);
+    const log = page.getByRole('region', { name: 'Log', exact: true });
+    await page.getByText(/^waiting for approval until/).waitFor();
+    await table(page).getByRole('row', { name: 'encode run done 1' }).waitFor();
+    await log.getByText('encode done').waitFor();
+    await page.getByRole('button', { name: 'Send “approval” …' }).click();
+    await page.getByRole('dialog').getByLabel('Data').fill('"yes"');
+    await page.getByRole('button', { name: 'Send approval' }).click();
+    await page.getByRole('heading', { level: 1 }).getByText('done', { exact: true }).waitFor();
+    for (const name of STEPS)
+      await table(page)
+        .getByRole('row', { name: `${name} run done 1` })
+        .waitFor();
+    await log.getByText('answer "yes"').waitFor();
+
+    const failed = await web.bench.add('unscripted');
+    await web.bench.until(failed, 'failed');
+    await page.goto(new URL(`/q/unscripted/${failed}`, web.url).href);
+    await page.getByText('step upload: exit 9: step upload: exited with status 9').first().waitFor();
     expect(pageErrors).toEqual([]);
   });
 

@@ -20,6 +20,7 @@ import type { ScriptHost } from './script-host.ts';
 import { scriptOutcome } from './script-outcome.ts';
 import { watchOptionsFor } from './script-reports.ts';
 import { type StartResult, startScript } from './script-start.ts';
+import { withFailedStep } from './steps/failed-step.ts';
 import { keepWait } from './steps/wait-steps.ts';
 import { removeWorkdir } from './workdir.ts';
 
@@ -136,5 +137,7 @@ async function finish(
   // Before the settlement: afterwards nothing of the job may depend on this node alone.
   if (!isLost(signal)) await host.copies.offerAttempt(job);
   const outcome = scriptOutcome(end, host.settingsFor(job.queue), attempt.pids?.script?.pid ?? null);
-  return outcome.kind === 'wait' ? keepWait(host, { job, context }, outcome.wait) : outcome;
+  if (outcome.kind === 'wait') return keepWait(host, { job, context }, outcome.wait);
+  if (outcome.kind !== 'fail') return outcome;
+  return { ...outcome, failure: await withFailedStep(host, job, { end, failure: outcome.failure }) };
 }

@@ -85,12 +85,6 @@ export class LogLines {
     return found;
   }
 
-  /** Follows the log again after its end: the attempt was suspended, and is resumed. */
-  reopen(): void {
-    this.end = null;
-    this.#startAnew();
-  }
-
   close(): void {
     document.removeEventListener('visibilitychange', this.#onSeen);
     this.#stopped.abort();

@@ -2,7 +2,7 @@
  * The log viewer of an attempt. Opens at the end, or at the line in the URL,
  * and follows new output while it is scrolled to the end.
  */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Phase as ReportedPhase } from '../../../src/core/job/phase.ts';
 import { useNow } from '../ui/relative-time.tsx';
 import type { Folds, Group } from './folds.ts';
@@ -29,12 +29,10 @@ interface LogViewProps {
   /** The start, if known, and the end; null while the attempt runs. */
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** The token of the attempt, which changes when it is resumed; null while it does not run. */
-  readonly token: number | null;
   readonly isSuspended: boolean;
 }
 
-export function LogView({ job, attempt, token, ...shown }: LogViewProps) {
+export function LogView({ job, attempt, ...shown }: LogViewProps) {
   const [, redraw] = useState(0);
   const [log, setLog] = useState<LogLines | null>(null);
   useEffect(() => {
@@ -51,22 +49,10 @@ export function LogView({ job, attempt, token, ...shown }: LogViewProps) {
       lines.close();
     };
   }, [job, attempt]);
-  useResumed(log, token);
   return log === null ? null : <Lines key={`${job}/${attempt}`} log={log} {...shown} />;
 }
 
-/** Follows the log of a suspended attempt again when it is resumed. */
-function useResumed(log: LogLines | null, token: number | null): void {
-  const openedFor = useRef(token);
-  const hasEnded = log !== null && log.end !== null;
-  useEffect(() => {
-    if (!hasEnded || token === null || openedFor.current === token) return;
-    openedFor.current = token;
-    log.reopen();
-  }, [log, hasEnded, token]);
-}
-
-type LinesProps = Omit<LogViewProps, 'job' | 'attempt' | 'token'> & { readonly log: LogLines };
+type LinesProps = Omit<LogViewProps, 'job' | 'attempt'> & { readonly log: LogLines };
 
 function Lines({ log, reported, startedAt, endedAt, isSuspended }: LinesProps) {
   const [display, setDisplay] = useState<LogDisplay>({ isWrapped: false, times: 'no timestamps' });

@@ -74,7 +74,6 @@ function LoadedJob({ view, refresh }: { view: JobView; refresh: () => void }) {
             reported={attempt?.phases ?? []}
             startedAt={attempt?.script?.startedAt ?? attempt?.claimedAt ?? null}
             endedAt={attempt?.end?.endedAt ?? attempt?.endedAt ?? null}
-            token={shown === view.attempt ? (view.lease?.token ?? null) : null}
             isSuspended={shown === view.attempt && isSuspended(view)}
           />
         </section>
