@@ -18,8 +18,9 @@ import type { GivenContext } from '../server/views/context.ts';
 import { openWebFiles } from '../server/views/web-files.ts';
 import { idSource } from '../worker/loop/id-source.ts';
 import { SettingsCache } from '../worker/loop/settings-cache.ts';
+import type { Authorized } from './authorized.ts';
 import { createFetch } from './fetch-handler.ts';
-import { type Authorized, createMountGuard } from './mount-guard.ts';
+import { createMountGuard } from './mount-guard.ts';
 
 /** A request as `authorize` receives it: of Node's HTTP server with what middleware added, or of fetch. */
 export type MountedRequest = IncomingMessage | Request;

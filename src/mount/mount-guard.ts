@@ -11,10 +11,8 @@ import { checkHostForm, checkNoSecret, checkOrigin, checkSite } from '../server/
 import { Overload } from '../server/http/overload.ts';
 import { refuseRequest } from '../server/http/problem.ts';
 import type { Principal } from '../server/http/route.ts';
-import { allows, ROLES, type Role } from '../wire/role.ts';
-
-/** What `authorize` returns: a role, alone or with a name for the audit log; null to refuse the request. */
-export type Authorized = Role | { readonly role: Role; readonly actor: string } | null;
+import { allows, ROLES } from '../wire/role.ts';
+import type { Authorized } from './authorized.ts';
 
 export interface MountGuard extends Guard {
   stop(): void;
