@@ -31,7 +31,7 @@ it('S9 no GET and no HEAD of the table changes the store', async () => {
   const before = await storeDump(store);
   for (const route of reading) await send(route, { socketPath: server.socket });
   expect(await storeDump(store)).toEqual(before);
-  const reads = ['find', 'history', 'list', 'count', 'insight', 'workers'];
+  const reads = ['find', 'history', 'steps', 'list', 'count', 'insight', 'workers'];
   const others = store.calls.slice(1).filter(({ name }) => !reads.includes(name));
   expect(others).toEqual([]);
 });

@@ -113,7 +113,6 @@ const VALUES = {
 /** Made when they are needed: the text runs in every call. */
 const TABLES = {
   defaults: Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]])),
-  spans: LUA_SPANS,
   workEvents: Object.fromEntries(WORK_EVENTS.map((type) => [type, true])),
   crashDelays: CRASH_DELAYS,
 };

@@ -40,7 +40,7 @@ end
 -- Returns the throughput of a queue: letter, page and counts of each page.
 local function seriesOf(queue)
   local parts = {}
-  for _, span in ipairs(K.spans()) do
+  for _, span in ipairs(FASTPATH.SPANS) do
     for _, page in ipairs(statisticsReads.pages(queue, span, 0, span.slots - 1)) do parts[#parts + 1] = span.letter .. page end
   end
   return table.concat(parts, '\30')

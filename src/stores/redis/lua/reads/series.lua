@@ -5,7 +5,7 @@
 clock.readClock()
 
 local _, letter, from = unpack(args)
-local minutes, hours = unpack(K.spans())
+local minutes, hours = unpack(FASTPATH.SPANS)
 local span = letter == minutes.letter and minutes or hours
 local length = span.ms * span.cells
 local last = math.floor(context.now / length)
