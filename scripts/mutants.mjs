@@ -6,7 +6,7 @@
  *   npm run test:mutants -- --by model         only suites whose path contains the word
  *
  * Mutants are applied to copies of the tree, one after another in each copy, so that most of its build and of its caches
- * stays valid; the tree itself stays unchanged. docs/test-report.md records a full run.
+ * stays valid; the tree itself stays unchanged. Only the changed file is compiled. docs/test-report.md records a full run.
  */
 import {
   cpSync,
@@ -21,13 +21,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { transformSync } from 'rolldown/utils';
 import { mutants } from '../test/mutants/list.mjs';
+import { build } from './build.mjs';
+import { bundleEntries } from './bundle-entries.mjs';
 import { findRedis } from './find-redis.mjs';
 import { main, print, root, run, seconds, UserError } from './script-support.mjs';
 import { recordMutants } from './test-report.mjs';
 import { parseOptions } from './usage.mjs';
 
-const concurrency = 2;
+/** More than cores: suites of processes mostly wait. */
+const concurrency = 3;
 /** Time limits: for the suites of one mutant, and for all suites on the unchanged code. */
 const timeoutMs = { mutant: 240_000, unchanged: 900_000 };
 /** Suites that load nothing from dist/: a mutant that only they have to catch needs no build. */
@@ -42,6 +46,7 @@ await main(import.meta.url, async (args) => {
     .filter(({ name, file, suites }) => suites.length > 0 && isOneOf(`${name} ${file}`, only));
   if (chosen.length === 0) throw new UserError('No mutant matches these options.', { exitCode: 2 });
   const startedAt = Date.now();
+  await build();
   const results = await inTemporaryDirectory(async (folder) => {
     const original = copyTree(root, join(folder, 'original'));
     for (const mutant of chosen) patch(original, mutant, { isTrial: true });
@@ -91,10 +96,28 @@ async function checkOriginal(chosen, { original, redis }) {
 async function tryMutant(mutant, { tree, redis }) {
   const path = join(tree, mutant.file);
   const before = readFileSync(path, 'utf8');
+  const isBuilt = !mutant.suites.every((suite) => fromSource.test(suite));
   patch(tree, mutant);
+  if (isBuilt) await updateBuild(tree, mutant.file);
   const verdict = await runSuites(tree, mutant.suites, { redis, workers: 1, limitMs: timeoutMs.mutant });
   writeFileSync(path, before);
+  if (isBuilt) await updateBuild(tree, mutant.file);
   return { mutant, isCaught: verdict !== '', verdict: verdict || 'SURVIVED' };
+}
+
+/** Updates dist/ after a change of one file. A build of all files would take longer than most suites. */
+async function updateBuild(tree, file) {
+  const [source, target] = [join(tree, 'src'), join(tree, 'dist')];
+  if (!file.startsWith('src/')) return void (await run(process.execPath, ['scripts/build.mjs'], { cwd: tree }));
+  const built = join(target, file.slice('src/'.length));
+  if (!file.endsWith('.ts')) return cpSync(join(tree, file), built);
+  const path = join(tree, file);
+  const { code } = transformSync(path, readFileSync(path, 'utf8'));
+  const name = built.replace(/\.ts$/, '.js');
+  // Of the command line, dist/ has only bundles.
+  if (existsSync(name))
+    writeFileSync(name, code.replaceAll(/((?:from|import) ?\(?["']\.[^"']*)\.ts(["'])/g, '$1.js$2'));
+  await bundleEntries(source, target);
 }
 
 async function inTemporaryDirectory(work) {
@@ -159,7 +182,7 @@ async function runSuites(tree, suites, { redis, workers, limitMs }) {
     env: {
       ...env,
       LONGHAUL_PROOF: 'small',
-      ...(suites.every((suite) => fromSource.test(suite)) && { LONGHAUL_DIST: 'as-is' }),
+      LONGHAUL_DIST: 'as-is',
     },
   });
   if (code === 0) return '';
