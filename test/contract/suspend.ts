@@ -259,4 +259,14 @@ export function suspendContract(open: Open): void {
     await bench.settle(await bench.claimOne({ queues: ['r'] }), fail({ final: true }));
     expect(await bench.job('a')).toMatchObject({ state: 'failed', suspension: null, failure: { group: 'dependency' } });
   });
+
+  it('fails at once if a job that it would wait for has failed, and counts no failed attempt', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'b', queue: 'r' }), fail({ final: true }));
+    const job = await bench.running({ id: 'a', policy: { onDependencyFailed: 'fail' } });
+    expect(await bench.settle(job, suspend({ children: ['b'] }))).toEqual({ ok: true, state: 'failed' });
+    const groups = await bench.jobs.insight({ kind: 'failures', queue: 'q' });
+    expect(groups).toMatchObject([{ group: 'dependency', count: 1 }]);
+    expect((await bench.jobs.insight({ kind: 'statistics', queue: 'q' })).map(({ failures }) => failures)).toEqual([0]);
+  });
 }

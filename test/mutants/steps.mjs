@@ -96,6 +96,13 @@ export const steps = [
     suites: ['test/contract/redis.test.ts'],
   },
   {
+    name: 'steps: Redis counts an attempt as failed that was suspended before its job failed with another one',
+    file: 'src/stores/redis/lua/lib/lifecycle/measurements.lua',
+    find: "    job.oldLease = nil\n    if event == 'suspended' then return end",
+    replace: "    if event == 'suspended' then return end\n    job.oldLease = nil",
+    suites: ['test/contract/redis.test.ts'],
+  },
+  {
     name: 'steps: a handler that catches the suspension ends its job',
     file: 'src/library/call-handler.ts',
     find: 'if (suspended !== null) return suspended;',

@@ -17,9 +17,10 @@ return {
       local group = statistics.group(job.queue, details.by, job.oldTags or '')
       return statistics.measure(group, 'w', context.now - record.readySince(job))
     end
-    if not job.oldLease or job.place == 'r' or job.place == 'c' or event == 'suspended' then return end
+    if not job.oldLease or job.place == 'r' or job.place == 'c' then return end
     local claimedAt, worker = job.oldLease:match('^%S+ %S+ %S+ (%S+) (.*)$')
     job.oldLease = nil
+    if event == 'suspended' then return end
     local group = statistics.group(details.from or job.queue, worker, job.oldTags or '')
     if event == 'completed' or event == 'advanced' or event == 'forwarded' then
       local ranMs = (job.oldSuspended or ''):match('^%S+')
