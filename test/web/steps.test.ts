@@ -131,7 +131,7 @@ describe('durable steps in the web UI', () => {
     const failed = await web.bench.add('unscripted');
     await web.bench.until(failed, 'failed');
     await page.goto(new URL(`/q/unscripted/${failed}`, web.url).href);
-    await page.getByText('step upload: exit 9: step upload: exited with status 9').first().waitFor();
+    await page.getByText('step upload: exited with status 9').first().waitFor();
     expect(pageErrors).toEqual([]);
   });
 

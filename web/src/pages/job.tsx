@@ -59,7 +59,7 @@ function LoadedJob({ view, refresh }: { view: JobView; refresh: () => void }) {
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <Title view={view} actions={<JobActions job={view} onDone={refresh} />} />
       {view.state === 'running' && <RunningNow view={view} />}
-      {view.failure !== null && <Failure failure={view.failure} />}
+      {view.failure !== null && <Failure job={view} failure={view.failure} />}
       {view.forwardedTo !== null && <Remote id={id} />}
       <Dependencies job={view} />
       <Timeline job={view} history={history} steps={steps} />
