@@ -56,7 +56,7 @@ export const telemetry = [
   {
     name: 'metrics: jobs of a queue without a worker count as ready',
     file: 'src/metrics/waiting-jobs.ts',
-    find: "return hasWorker ? 'ready' : 'no-worker'",
+    find: "return isWorked ? 'ready' : 'no-worker'",
     replace: "return hasWorker ? 'ready' : 'ready'",
     suites: metrics,
   },

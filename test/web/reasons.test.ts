@@ -31,6 +31,22 @@ describe('the reason', () => {
     expect(pageErrors).toEqual([]);
   });
 
+  it('of a job without any worker is amber on the home page, on its queue and on the job', {
+    timeout: LONG,
+  }, async () => {
+    const { id } = await web.post<{ id: string }>('/api/jobs', { queue: 'unworked', name: 'alone' });
+    const { page, pageErrors } = await web.open('/');
+    const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^unworked / });
+    await row.getByText('no worker', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Totals' }).getByText('waiting, some without a worker').waitFor();
+    await row.getByRole('link', { name: 'unworked' }).click();
+    await page.getByText('Jobs wait, and no worker is registered for this queue.').waitFor();
+    await page.getByText('waiting · no worker', { exact: true }).waitFor();
+    await page.goto(new URL(`/q/unworked/${id}`, web.url).href);
+    await page.getByText('waiting · no worker', { exact: true }).waitFor();
+    expect(pageErrors).toEqual([]);
+  });
+
   it('of a cancelled attempt is cancelled: in its title, its attempts and its timeline', {
     timeout: LONG,
   }, async () => {

@@ -127,7 +127,7 @@ function Title({ view, actions }: { view: JobView; actions: ComponentChildren })
         </p>
         <h1 class="flex flex-wrap items-center gap-x-3 gap-y-1 text-xl font-semibold">
           <span class="break-all">{name ?? id}</span>
-          <JobChip label={label} />
+          <JobChip label={label} queue={queue} />
         </h1>
         <p class="mt-1 break-words text-soft">{reasonOf(view, useNow())}</p>
         <p class="mt-1 flex flex-wrap items-center gap-2 text-sm text-soft">

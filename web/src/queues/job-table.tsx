@@ -1,4 +1,5 @@
 /** The table of jobs, with checkboxes if bulk actions are possible. */
+import { failureText } from '../../../src/core/job/failure-text.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { jobPath, queuePath } from '../data/location.ts';
 import { JobChip } from '../ui/chip.tsx';
@@ -64,7 +65,7 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
         </Cell>
       )}
       <Cell>
-        <JobChip label={job.label} />
+        <JobChip label={job.label} queue={job.queue} />
       </Cell>
       <Cell>
         <RelativeTime at={job.createdAt} />
@@ -83,5 +84,11 @@ function Why({ job }: { job: JobView }) {
   const now = useNow();
   if (job.state === 'running')
     return <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${job.name ?? job.id}`} />;
-  return <span class="line-clamp-2 break-words text-soft">{reasonOf(job, now)}</span>;
+  const failed = job.label === 'retrying' && job.failure !== null ? `: ${failureText(job.failure)}` : '';
+  const reason = `${reasonOf(job, now)}${failed}`;
+  return (
+    <span class={`line-clamp-2 break-words ${job.state === 'failed' ? 'text-bad' : 'text-soft'}`} title={reason}>
+      {reason}
+    </span>
+  );
 }

@@ -53,7 +53,7 @@ function Row({ queue }: { queue: QueueRow }) {
         {queue.problem !== null && <div class="text-xs break-words text-bad">{queue.problem}</div>}
       </Cell>
       <Cell>
-        <QueueChip state={queue.state} title={queue.note ?? undefined} />
+        <QueueChip state={queue.state} isWithoutWorker={queue.isWithoutWorker} title={queue.note ?? undefined} />
         {queue.note !== null && <div class="max-w-48 truncate text-xs text-soft max-sm:hidden">{queue.note}</div>}
       </Cell>
       <Count value={queue.waiting} to={`${path}?state=waiting`} />
@@ -71,7 +71,7 @@ function Row({ queue }: { queue: QueueRow }) {
         />
       </Cell>
       <Cell class={WIDE}>
-        <EmptyIn at={queue.emptyAt} />
+        <EmptyIn at={queue.emptyAt} basis={queue.emptyBasis} />
       </Cell>
     </tr>
   );
@@ -98,8 +98,13 @@ function Count({ value, to, className = '', cell = '' }: CountProps) {
   );
 }
 
-function EmptyIn({ at }: { at: number | null }) {
+function EmptyIn({ at, basis }: { at: number | null; basis: string | null }) {
   const now = useNow();
   if (at === null) return <span class="text-soft">–</span>;
-  return <span title={localIso(at)}>about {span(Math.max(0, at - now))}</span>;
+  return (
+    <span title={localIso(at)}>
+      about {span(Math.max(0, at - now))}
+      <span class="block text-xs text-soft">by {basis}</span>
+    </span>
+  );
 }
