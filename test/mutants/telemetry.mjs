@@ -57,7 +57,7 @@ export const telemetry = [
     name: 'metrics: jobs of a queue without a worker count as ready',
     file: 'src/metrics/waiting-jobs.ts',
     find: "return isWorked ? 'ready' : 'no-worker'",
-    replace: "return hasWorker ? 'ready' : 'ready'",
+    replace: "return isWorked ? 'ready' : 'ready'",
     suites: metrics,
   },
   {
