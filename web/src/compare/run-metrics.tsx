@@ -4,6 +4,7 @@ import { readySince } from '../../../src/core/job/job.ts';
 import { bytes, localIso } from '../../../src/wire/spans.ts';
 import { jobPath } from '../data/location.ts';
 import { JobChip } from '../ui/chip.tsx';
+import { titleOf } from '../ui/job-title.ts';
 import { Link } from '../ui/link.tsx';
 import { shortDuration } from '../ui/short-duration.ts';
 import { Cell, Table } from '../ui/table.tsx';
@@ -89,7 +90,7 @@ function Name({ run: { job, number } }: { run: Run }) {
   return (
     <>
       <Link to={number === job.attempt ? path : `${path}?attempt=${number}`} class="link break-all">
-        {job.name ?? job.id}
+        {titleOf(job)}
       </Link>
       <div class="text-xs text-soft">
         attempt {number} of {job.attempt}, in {job.queue}

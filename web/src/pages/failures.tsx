@@ -8,10 +8,12 @@ import { jobPath, queuePath } from '../data/location.ts';
 import { useHasRole } from '../data/me.ts';
 import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
+import { shortId } from '../ui/job-title.ts';
 import { Link } from '../ui/link.tsx';
 import { RelativeTime, useNow } from '../ui/relative-time.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
@@ -37,6 +39,7 @@ export function FailuresPage() {
     setDialog(null);
     void run(() => call(`api/failures/${verb}`, { method: 'POST', body: { queue, group } }).then(refresh));
   };
+  usePageTitle('Failures');
   const groups = [...(data?.groups ?? [])].sort((a, b) => b.lastAt - a.lastAt);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -106,8 +109,8 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
       <Cell class="max-w-40 truncate max-sm:hidden">
         {sampleId !== null && (
           <>
-            <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
-              {sampleId}
+            <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs" title={sampleId}>
+              {shortId(sampleId)}
             </Link>
             <div>
               <Link to={comparePath({ id: sampleId }, { id: '' })} class="link text-xs">

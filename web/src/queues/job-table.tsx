@@ -3,6 +3,8 @@ import { failureText } from '../../../src/core/job/failure-text.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { jobPath, queuePath } from '../data/location.ts';
 import { JobChip } from '../ui/chip.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
+import { titleOf } from '../ui/job-title.ts';
 import { Link } from '../ui/link.tsx';
 import { reasonOf } from '../ui/local-times.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
@@ -43,7 +45,7 @@ interface RowProps {
 }
 
 function Row({ job, hasQueue, isSelected, select }: RowProps) {
-  const title = job.name ?? job.id;
+  const title = titleOf(job);
   return (
     <tr class="hover:bg-raised/50">
       {select && (
@@ -55,7 +57,9 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
         <Link to={jobPath(job.queue, job.id)} class="link block truncate font-medium" title={job.id}>
           {title}
         </Link>
-        {job.tags.length > 0 && <div class="truncate text-xs text-soft">{job.tags.join(' · ')}</div>}
+        <div class="truncate text-xs text-soft">
+          <CopyId id={job.id} /> {job.tags.join(' · ')}
+        </div>
       </Cell>
       {hasQueue && (
         <Cell>
@@ -83,7 +87,7 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
 function Why({ job }: { job: JobView }) {
   const now = useNow();
   if (job.state === 'running')
-    return <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${job.name ?? job.id}`} />;
+    return <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${titleOf(job)}`} />;
   const failed = job.label === 'retrying' && job.failure !== null ? `: ${failureText(job.failure)}` : '';
   const reason = `${reasonOf(job, now)}${failed}`;
   return (

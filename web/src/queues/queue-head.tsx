@@ -4,6 +4,7 @@ import { NO_WORKER } from '../../../src/core/limits/without-worker.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { useHasRole } from '../data/me.ts';
 import { useHasNoWorker } from '../data/overview.ts';
+import { Breadcrumbs } from '../ui/breadcrumbs.tsx';
 import { Button } from '../ui/button.tsx';
 import { QueueChip } from '../ui/chip.tsx';
 import { NewJob } from './new-job.tsx';
@@ -28,6 +29,7 @@ export function QueueHead({ name, view, onDone }: QueueHeadProps) {
   };
   return (
     <>
+      <Breadcrumbs crumbs={[['Queues', 'queues']]} />
       <header class="flex flex-wrap items-center gap-3">
         <h1 class="text-xl font-semibold break-all">{name}</h1>
         {view !== undefined && (
