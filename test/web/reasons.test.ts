@@ -37,7 +37,7 @@ describe('the reason', () => {
     const { id } = await web.post<{ id: string }>('/api/jobs', { queue: 'unworked', name: 'alone' });
     const { page, pageErrors } = await web.open('/');
     const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^unworked / });
-    await row.getByText('no worker', { exact: true }).waitFor();
+    await row.getByRole('cell', { name: 'no worker', exact: true }).waitFor();
     await page.getByRole('region', { name: 'Totals' }).getByText('waiting, some without a worker').waitFor();
     await row.getByRole('link', { name: 'unworked' }).click();
     await page.getByText('Jobs wait, and no worker is registered for this queue.').waitFor();

@@ -69,6 +69,8 @@ export function Failure({
   const { group, detail } = failure;
   const isNow = state === 'failed';
   const text = failureText(failure);
+  // One line is shown as it is, a stack trace as a block.
+  const line = detail === null || detail.includes('\n') || text.includes(detail) ? null : detail;
   return (
     <div
       role="note"
@@ -77,19 +79,15 @@ export function Failure({
     >
       {!isNow && <p class="text-sm text-soft">An earlier attempt failed</p>}
       <p class="font-medium break-words">{text}</p>
-      <p class="mt-1 text-sm">
+      <p class="mt-1 text-sm break-words">
+        {line !== null && `${line} · `}
         <Link to={`${queuePath(queue)}?state=failed&group=${encodeURIComponent(group)}`} class="underline">
           Jobs with the same failure
         </Link>
       </p>
-      {detail !== null && !text.includes(detail) && <Detailed text={detail} />}
+      {detail?.includes('\n') && <Block text={detail} />}
     </div>
   );
-}
-
-/** One line is shown as it is, a stack trace as a block. */
-function Detailed({ text }: { text: string }) {
-  return text.includes('\n') ? <Block text={text} /> : <p class="mt-1 text-sm break-words">{text}</p>;
 }
 
 function Detail({ name, children }: { name: string; children: ComponentChildren }) {

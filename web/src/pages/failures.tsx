@@ -1,7 +1,9 @@
 /** Failure groups: counts, first and last failure, trend, and retry or delete of a whole group. */
 import { useState } from 'preact/hooks';
+import { groupOfMessage } from '../../../src/core/job/failure.ts';
 import type { FailureGroup } from '../../../src/core/ports/job-store.ts';
 import { dayOf, dayText } from '../../../src/core/statistics/statistics.ts';
+import type { JobView } from '../../../src/wire/job-view.ts';
 import { comparePath } from '../compare/run.ts';
 import { call } from '../data/call.ts';
 import { jobPath, queuePath } from '../data/location.ts';
@@ -22,10 +24,10 @@ import { Cell, Table } from '../ui/table.tsx';
 
 const HEADS = [
   'Group',
-  'Queue',
+  { text: 'Queue', class: 'max-sm:hidden' },
   { text: 'Jobs', class: 'text-right' },
   { text: 'First', class: 'max-sm:hidden' },
-  'Last',
+  { text: 'Last', class: 'max-sm:hidden' },
   { text: 'Trend', class: 'max-sm:hidden' },
   { text: 'Example', class: 'max-sm:hidden' },
   'Actions',
@@ -96,13 +98,17 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
         <Link to={`${queuePath(queue)}?state=failed&group=${encodeURIComponent(group)}`} class="link">
           {group}
         </Link>
+        {sampleId !== null && <LastMessage id={sampleId} group={group} />}
+        <div class="text-xs font-normal text-soft sm:hidden">
+          {queue}, <RelativeTime at={lastAt} />
+        </div>
       </Cell>
-      <Cell>{queue}</Cell>
+      <Cell class="max-sm:hidden">{queue}</Cell>
       <Cell class="numbers text-right">{count.toLocaleString('en')}</Cell>
       <Cell class="max-sm:hidden">
         <RelativeTime at={firstAt} />
       </Cell>
-      <Cell>
+      <Cell class="max-sm:hidden">
         <RelativeTime at={lastAt} />
       </Cell>
       <Cell class="max-sm:hidden">{trend !== null && <Trend days={trend.days} />}</Cell>
@@ -132,6 +138,16 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
       </Cell>
     </tr>
   );
+}
+
+const ONCE = { concerns: () => false, everyMs: 600_000 };
+
+/** The message of the example, if the group does not say it already. */
+function LastMessage({ id, group }: { id: string; group: string }) {
+  const { data } = useQuery<JobView>(`api/jobs/${encodeURIComponent(id)}`, ONCE);
+  const message = data?.failure?.message;
+  if (message === undefined || group.endsWith(groupOfMessage(message))) return null;
+  return <div class="line-clamp-2 text-xs font-normal text-soft">{message}</div>;
 }
 
 type TrendDays = NonNullable<FailureGroup['trend']>['days'];

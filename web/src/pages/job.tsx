@@ -117,6 +117,8 @@ function useTitle(job: JobView): void {
 
 function Title({ view, actions }: { view: JobView; actions: ComponentChildren }) {
   const { id, queue, label, attempt } = view;
+  const reason = reasonOf(view, useNow());
+  const isFailed = view.state === 'failed' && view.failure !== null;
   const address = `${location.origin}${addressOf(`api/jobs/${encodeURIComponent(id)}`)}`;
   return (
     <header class="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
@@ -131,7 +133,8 @@ function Title({ view, actions }: { view: JobView; actions: ComponentChildren })
           <span class="min-w-0 [overflow-wrap:anywhere]">{titleOf(view)}</span>
           <JobChip label={label} queue={queue} />
         </h1>
-        <p class="mt-1 break-words text-soft">{reasonOf(view, useNow())}</p>
+        {/* The reason of a failure is in the box below. */}
+        {!isFailed && <p class="mt-1 break-words text-soft">{reason}</p>}
         <p class="mt-1 flex flex-wrap items-center gap-2 text-sm text-soft">
           <CopyId id={id} />
           <CopyButton text={`longhaul show ${id}`} label="copy as command" />

@@ -62,7 +62,7 @@ export function FilterFields() {
       key={field}
       type="text"
       label={`filter by ${field}`}
-      placeholder={field}
+      placeholder={field === 'text' ? 'Filter by text' : field}
       className={className}
       value={filters[field] ?? ''}
       set={(value) => set(field, value.trim())}

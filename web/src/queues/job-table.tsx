@@ -1,7 +1,9 @@
 /** The table of jobs, with checkboxes if bulk actions are possible. */
 import { failureText } from '../../../src/core/job/failure-text.ts';
+import { NO_WORKER } from '../../../src/core/limits/without-worker.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { jobPath, queuePath } from '../data/location.ts';
+import { useHasNoWorker } from '../data/overview.ts';
 import { JobChip } from '../ui/chip.tsx';
 import { CopyId } from '../ui/copy-id.tsx';
 import { titleOf } from '../ui/job-title.ts';
@@ -24,7 +26,7 @@ export function JobTable({ jobs, hasQueue = false, selected, select }: JobTableP
     'Job',
     ...(hasQueue ? ['Queue'] : []),
     'State',
-    'Added',
+    { text: 'Added', class: 'max-sm:hidden' },
     { text: 'Ended', class: 'max-sm:hidden' },
     { text: 'Reason', class: 'max-sm:hidden' },
   ];
@@ -58,7 +60,11 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
           {title}
         </Link>
         <div class="truncate text-xs text-soft">
-          <CopyId id={job.id} /> {job.tags.join(' · ')}
+          <CopyId id={job.id} />{' '}
+          <span class="sm:hidden">
+            <RelativeTime at={job.createdAt} />
+          </span>{' '}
+          {job.tags.join(' · ')}
         </div>
       </Cell>
       {hasQueue && (
@@ -71,7 +77,7 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
       <Cell>
         <JobChip label={job.label} queue={job.queue} />
       </Cell>
-      <Cell>
+      <Cell class="max-sm:hidden">
         <RelativeTime at={job.createdAt} />
       </Cell>
       <Cell class="max-sm:hidden">
@@ -86,10 +92,11 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
 
 function Why({ job }: { job: JobView }) {
   const now = useNow();
+  const hasNoWorker = useHasNoWorker(job.queue) && job.label === 'ready';
   if (job.state === 'running')
     return <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${titleOf(job)}`} />;
   const failed = job.label === 'retrying' && job.failure !== null ? `: ${failureText(job.failure)}` : '';
-  const reason = `${reasonOf(job, now)}${failed}`;
+  const reason = hasNoWorker ? NO_WORKER : `${reasonOf(job, now)}${failed}`;
   return (
     <span class={`line-clamp-2 break-words ${job.state === 'failed' ? 'text-bad' : 'text-soft'}`} title={reason}>
       {reason}

@@ -29,8 +29,10 @@ export function QueueHead({ name, view, onDone }: QueueHeadProps) {
   };
   return (
     <>
-      <Breadcrumbs crumbs={[['Queues', 'queues']]} />
-      <header class="flex flex-wrap items-center gap-3">
+      <header class="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <div class="w-full">
+          <Breadcrumbs crumbs={[['Queues', 'queues']]} />
+        </div>
         <h1 class="text-xl font-semibold break-all">{name}</h1>
         {view !== undefined && (
           <QueueChip
