@@ -38,7 +38,7 @@ export function makeQueues(home) {
   put('transcode', transcode, { concurrency: 3 });
   put('thumbnails', thumbnails, { concurrency: 2 });
   put('import', importer, { concurrency: 2 });
-  put('backup', '#!/bin/sh\nexit 0\n', { state: 'paused', note: 'the tape is full: Ann brings a new one on Monday' });
+  put('backup', '#!/bin/sh\nexit 0\n', { state: 'paused', note: 'the tape is full: a new one comes on Monday' });
 }
 
 /** Adds the sample jobs; returns the ids that the screenshots show. */

@@ -7,6 +7,7 @@
 import type { Job } from '../core/job/job.ts';
 import { readySince } from '../core/job/job.ts';
 import { isLimited } from '../core/limits/throttle.ts';
+import { hasWorker, readyJobs, workedQueues } from '../core/limits/without-worker.ts';
 import type { QueueCounts, WorkerRecord } from '../core/ports/job-store.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { QueueSettings } from '../core/settings/settings.ts';
@@ -34,13 +35,12 @@ export async function waitingFamilies(
   counts: readonly QueueCounts[],
   workers: readonly WorkerRecord[],
 ): Promise<readonly Family[]> {
-  const claimable = counts.filter((each) => readyOf(each) > 0).slice(0, MAX_QUEUES);
-  const worked = new Set(workers.filter(({ isLost }) => !isLost).flatMap(({ queues }) => queues));
+  const claimable = counts.filter((each) => readyJobs(each) > 0).slice(0, MAX_QUEUES);
+  const worked = workedQueues(workers);
   const heads = new Map<string, QueueHead>();
   for (let from = 0; from < claimable.length; from += PARALLEL) {
     const part = claimable.slice(from, from + PARALLEL);
-    // A worker that is not registered shows by what it runs.
-    const found = part.map(({ queue, running }) => headOf(store, queue, worked.has(queue) || running > 0));
+    const found = part.map((each) => headOf(store, each.queue, hasWorker(each, worked)));
     for (const head of await Promise.all(found)) heads.set(head.queue, head);
   }
   const samples = counts.flatMap((each) => samplesOf(each, heads.get(each.queue)?.reason ?? 'ready'));
@@ -51,36 +51,33 @@ export async function waitingFamilies(
   return [family('waiting_jobs', samples), family('oldest_wait_seconds', ages)];
 }
 
-/** Returns how many waiting jobs could be claimed, as far as only time and other jobs matter. */
-const readyOf = ({ waiting, blocked, scheduled }: QueueCounts): number => Math.max(0, waiting - blocked - scheduled);
-
 function samplesOf(counts: QueueCounts, reason: WaitReasonName): readonly Sample[] {
-  const of = { blocked: counts.blocked, scheduled: counts.scheduled, [reason]: readyOf(counts) };
+  const of = { blocked: counts.blocked, scheduled: counts.scheduled, [reason]: readyJobs(counts) };
   return WAIT_REASONS.map((each) => ({
     labels: { queue: counts.queue, reason: each },
     value: (of as Partial<Record<WaitReasonName, number>>)[each] ?? 0,
   }));
 }
 
-async function headOf(store: Store, queue: string, hasWorker: boolean): Promise<QueueHead> {
+async function headOf(store: Store, queue: string, isWorked: boolean): Promise<QueueHead> {
   const [{ jobs }, settings] = await Promise.all([
     store.jobs.list({ queue, order: 'claim', limit: HEAD }),
     new SettingsCache(store).read(queue),
   ]);
   const now = Date.now();
   const oldestMs = Math.max(0, ...jobs.map((job) => now - readySince(job)));
-  return { queue, oldestMs, reason: await reasonOf(store, jobs, { settings, hasWorker }) };
+  return { queue, oldestMs, reason: await reasonOf(store, jobs, { settings, isWorked }) };
 }
 
 async function reasonOf(
   store: Store,
   jobs: readonly Job[],
-  { settings, hasWorker }: { settings: QueueSettings; hasWorker: boolean },
+  { settings, isWorked }: { settings: QueueSettings; isWorked: boolean },
 ): Promise<WaitReasonName> {
   if (settings.state !== 'up') return 'paused';
   if (jobs.length > 0 && jobs.every((job) => isLimited(job, settings))) {
     const reasons = await store.jobs.insight({ kind: 'brakes', ids: jobs.map(({ id }) => id) });
     if (reasons.every((reason) => reason !== null)) return 'throttled';
   }
-  return hasWorker ? 'ready' : 'no-worker';
+  return isWorked ? 'ready' : 'no-worker';
 }

@@ -19,6 +19,8 @@ const queueRow = fields({
   note: orNull(text({ max: 1_000 })),
   /** Why this node does not work the queue; null when it does. */
   problem: orNull(text({ max: 4_096 })),
+  /** Whether jobs that could start wait without any worker. */
+  isWithoutWorker: flag,
   /** Whether this node has a script for it. */
   hasScript: flag,
   waiting: amount,
@@ -30,8 +32,10 @@ const queueRow = fields({
   oldestWaitAt: orNull(at),
   /** Jobs done in each of the last minutes, oldest first. */
   minutes: series,
-  /** Estimated time at which the queue is empty: from the rate of the last hour, else from the usual run time. */
+  /** Estimated time at which the queue is empty: from the recent rate, else from the usual run time. */
   emptyAt: orNull(at),
+  /** What the estimate is based on, such as `3.2 per minute in the last 12 minutes`; null without an estimate. */
+  emptyBasis: orNull(text({ max: 200 })),
   usualMs: orNull(amountOfMs),
 });
 export type QueueRow = ReturnType<typeof queueRow>;

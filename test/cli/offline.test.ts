@@ -355,3 +355,17 @@ describe('a schedule without a node', () => {
     );
   });
 });
+
+it('shows waiting jobs of a queue without any worker as such in queue, top and ls', async () => {
+  await bench.run('queue', 'unworked', '--create');
+  await bench.run('add', 'unworked', '--id', 'alone-1');
+  const list = (await bench.run('queue')).stdout;
+  expect(list).toMatch(/unworked +no worker .*no worker is registered for this queue/);
+  expect((await bench.run('queue', 'unworked')).stdout).toMatch(/waits +no worker is registered for this queue/);
+  const text = '1 job of queue unworked waits: no worker is registered for it';
+  expect((await bench.run('top', '--once')).stdout).toContain(text);
+  expect((await bench.run('ls', 'unworked')).stderr).toContain(text);
+  await bench.run('pause', 'unworked');
+  expect((await bench.run('queue', 'unworked')).stdout).not.toContain('no worker');
+  await bench.run('queue', 'unworked', '--delete', '--yes');
+});

@@ -269,9 +269,9 @@ describe('a running job', () => {
   it('that failed is listed by failure group, and retried with it', async () => {
     await bench.run('add', 'broken', '--id', 'broken-1');
     await bench.until('broken-1', ({ state }) => state === 'failed');
-    expect((await bench.run('queue', 'broken')).stdout).toMatch(/1 failed[\s\S]*exit 3/);
+    expect((await bench.run('queue', 'broken')).stdout).toMatch(/1 failed[\s\S]*exit 3: trouble/);
     expect((await bench.run('retry', '--failed', '--group', 'exit 4')).stdout).toBe('requeued 0 failed jobs\n');
-    expect((await bench.run('retry', '--failed', '--queue', 'broken', '--group', 'exit 3')).stdout).toBe(
+    expect((await bench.run('retry', '--failed', '--queue', 'broken', '--group', 'exit 3: trouble')).stdout).toBe(
       'requeued 1 failed job\n',
     );
     await bench.until('broken-1', ({ state, attempt }) => state === 'failed' && attempt === 2);

@@ -56,8 +56,8 @@ export const telemetry = [
   {
     name: 'metrics: jobs of a queue without a worker count as ready',
     file: 'src/metrics/waiting-jobs.ts',
-    find: "return hasWorker ? 'ready' : 'no-worker'",
-    replace: "return hasWorker ? 'ready' : 'ready'",
+    find: "return isWorked ? 'ready' : 'no-worker'",
+    replace: "return isWorked ? 'ready' : 'ready'",
     suites: metrics,
   },
   {

@@ -217,7 +217,11 @@ it('a job that kills its worker has failed after maxCrashes, and other jobs cont
 
 describe('limits', () => {
   it.each([
-    ['greedy', { state: 'failed', failure: { group: 'exit 1' } }],
+    // The message is the last error line of its log.
+    [
+      'greedy',
+      { state: 'failed', failure: { group: 'exit 1: MemoryError', message: 'MemoryError', detail: 'exit status 1' } },
+    ],
     ['hungry', { state: 'failed', failure: { group: 'out of memory' } }],
     ['busy', { state: 'failed', failure: { group: 'killed by SIGXCPU' } }],
     ['fat', { state: 'failed' }],

@@ -63,6 +63,8 @@ describe('every page', () => {
       '/settings': 'Audit log',
       [`/compare?a=${failed}&b=${running}`]: 'Difference',
       '/q/none/none': 'Job not found',
+      '/login': 'Token',
+      '/api': 'Cancels jobs by ids',
     };
     const { page } = await web.openAsAdmin({ bypassCSP: true });
     const script = await fetch(new URL((await page.locator('script[src]').getAttribute('src')) ?? '', web.url));

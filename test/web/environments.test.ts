@@ -64,7 +64,7 @@ describe('the web UI in other environments', () => {
     await page.getByRole('button', { name: 'Cancel job …' }).click();
     await page.getByRole('button', { name: 'Cancel job', exact: true }).click();
     await page.getByRole('heading', { level: 1 }).getByText('cancelled', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Queues' }).click();
+    await page.getByRole('link', { name: 'Queues' }).first().click();
     await page.waitForURL(`${outside}queues`);
     await page.goto(`${outside}q/file/${made}`);
     const link = page.getByRole('link', { name: 'made.txt' });

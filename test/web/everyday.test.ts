@@ -78,6 +78,7 @@ describe('everyday use of the web UI', () => {
     await web.post('/api/jobs', body);
     const { page } = await web.open(`/q/${queue}`);
     await page.getByRole('button', { name: /^waiting/ }).click();
+    await page.getByText('More filters').click();
     await page.getByLabel('filter by tag').fill('t2');
     await page.getByLabel('filter by tag').press('Enter');
     await eventually(

@@ -131,7 +131,7 @@ describe('durable steps in the web UI', () => {
     const failed = await web.bench.add('unscripted');
     await web.bench.until(failed, 'failed');
     await page.goto(new URL(`/q/unscripted/${failed}`, web.url).href);
-    await page.getByText('step upload: exit 9: step upload: exited with status 9').first().waitFor();
+    await page.getByText('step upload: exited with status 9').first().waitFor();
     expect(pageErrors).toEqual([]);
   });
 
@@ -169,12 +169,12 @@ describe('durable steps in the web UI', () => {
     const { page, pageErrors } = await web.open('/q/naps');
     await page.getByRole('row', { name: /waiting · suspended .*sleeping until \w{3} \d+ \w{3} at/ }).waitFor();
     await page.goto(new URL('/q/films?label=suspended', web.url).href);
-    await page.getByRole('row', { name: /film 9 waiting · suspended .*waiting for approval until/ }).waitFor();
+    await page.getByRole('row', { name: /film 9 .*waiting · suspended .*waiting for approval until/ }).waitFor();
     await page.goto(new URL('/failures', web.url).href);
     await page.getByRole('link', { name: 'Error: step upload: disk full' }).click();
     await page.getByRole('row', { name: /step upload: disk full/ }).waitFor();
     await page.goto(new URL(`/q/broken/${failed.id}`, web.url).href);
-    await page.getByText('Error: step upload: disk full: step upload: disk full').first().waitFor();
+    await page.getByText('Error: step upload: disk full').first().waitFor();
     await table(page)
       .getByRole('row', { name: /upload run failed 1 .*disk full/ })
       .waitFor();

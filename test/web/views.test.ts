@@ -190,6 +190,7 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     await page.getByRole('dialog').getByText('cannot be undone').waitFor();
     await page.getByRole('button', { name: 'Delete 1 selected' }).click();
     await page.getByText('1 done').waitFor();
+    await page.getByRole('button', { name: 'Select all 3 that match' }).click();
     await page.getByText('With all 3 that match:').waitFor();
     await page.getByRole('button', { name: 'Cancel …' }).click();
     // Closing the dialog changes nothing.

@@ -118,7 +118,7 @@ function blanked(message: string): string {
 }
 
 /** Cuts a text without splitting a surrogate pair, which a store would not keep as given. */
-function cut(text: string, length: number): string {
+export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);

@@ -7,6 +7,7 @@
 import type { WaitReason } from '../limits/throttle.ts';
 import { waitReasonText } from '../limits/throttle.ts';
 import type { QueueSettings } from '../settings/settings.ts';
+import { failureText } from './failure-text.ts';
 import type { Job, Parents } from './job.ts';
 import { isBlocked, isRunning, type RunningJob } from './job.ts';
 import type { Suspension } from './step.ts';
@@ -54,7 +55,7 @@ export function labelOf(job: Job, settings: QueueSettings, now: number): Labelle
     case 'failed':
       return {
         label: 'failed',
-        reason: job.failure === null ? 'failed' : `${job.failure.group}: ${job.failure.message}`,
+        reason: job.failure === null ? 'failed' : failureText(job.failure),
       };
     case 'cancelled':
       return { label: 'cancelled', reason: 'cancelled' };

@@ -13,6 +13,7 @@ import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-ou
 import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
 import { type EndFacts, noteEnd, readAttemptRecord } from '../attempts/attempt-record.ts';
 import { attemptFolder } from '../home.ts';
+import { withErrorLine } from './error-line.ts';
 import { storeOutputs } from './outputs.ts';
 import { retryOnFullDisk } from './retry-on-full-disk.ts';
 import type { RunningScript } from './running-scripts.ts';
@@ -139,5 +140,6 @@ async function finish(
   const outcome = scriptOutcome(end, host.settingsFor(job.queue), attempt.pids?.script?.pid ?? null);
   if (outcome.kind === 'wait') return keepWait(host, { job, context }, outcome.wait);
   if (outcome.kind !== 'fail') return outcome;
-  return { ...outcome, failure: await withFailedStep(host, job, { end, failure: outcome.failure }) };
+  const failure = await withFailedStep(host, job, { end, failure: outcome.failure });
+  return { ...outcome, failure: await withErrorLine(folder, { end, failure }) };
 }

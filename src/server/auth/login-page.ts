@@ -3,19 +3,25 @@
  * security policy forbids them, and contains nothing of the request. URLs are relative, so that it works behind a
  * sub-path.
  */
+import { STYLE_ADDRESS } from '../views/page-style.ts';
+
 export const LOGIN_PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Log in to Longhaul</title>
-<h1>Longhaul</h1>
+<title>Log in · Longhaul</title>
+<link rel="icon" href="icon.svg">
+<link rel="stylesheet" href="${STYLE_ADDRESS.slice(1)}">
+<main class="card">
+<h1>Log in to Longhaul</h1>
 <form id="login" autocomplete="off">
 <label for="token">Token</label>
-<input id="token" type="password" size="72" required>
+<input id="token" type="password" required autofocus>
 <button>Log in</button>
 </form>
 <p id="status" role="status"></p>
-<p>Create a token with <code>longhaul token</code>. A node prints a one-time login link when it starts.</p>
+<p class="soft">Create a token with <code>longhaul token</code>. A node prints a one-time login link when it starts.</p>
+</main>
 <script src="login.js"></script>
 </html>
 `;

@@ -4,7 +4,8 @@ import { openApiOf } from '../http/openapi.ts';
 import { json, text } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
-import { API_STYLE, apiPage, STYLE_ADDRESS } from '../views/api-page.ts';
+import { apiPage } from '../views/api-page.ts';
+import { PAGE_STYLE, STYLE_ADDRESS } from '../views/page-style.ts';
 
 const document = described({ type: 'object', description: 'an OpenAPI 3.1 document' }, (value: unknown) => value);
 
@@ -35,10 +36,10 @@ export function withDescription(routes: readonly Route[]): readonly Route[] {
       name: 'about.style',
       method: 'GET',
       path: STYLE_ADDRESS,
-      about: 'Returns the style sheet of the documentation page.',
-      role: 'read',
+      about: 'Returns the style sheet of the login page and of the documentation page.',
+      role: 'open',
       answer: 'text',
-      handle: () => text(API_STYLE, 'text/css; charset=utf-8'),
+      handle: () => text(PAGE_STYLE, 'text/css; charset=utf-8'),
     }),
   ];
   return all;

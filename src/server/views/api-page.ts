@@ -7,8 +7,7 @@ import { PROBLEMS } from '../../wire/problem-details.ts';
 import { curlOf } from '../http/example.ts';
 import type { Route } from '../http/route.ts';
 import { isStream } from '../http/route.ts';
-
-export const STYLE_ADDRESS = '/api/style.css';
+import { STYLE_ADDRESS } from './page-style.ts';
 
 export function apiPage(routes: readonly Route[], origin: string): string {
   const groups = [...new Set(routes.map(groupOf))];
@@ -18,9 +17,9 @@ export function apiPage(routes: readonly Route[], origin: string): string {
   });
   const links = groups.map((group) => `<a href="#${escape(group)}">${escape(group)}</a>`);
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Longhaul API</title>
-<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="${STYLE_ADDRESS.slice(1)}"></head>
-<body><header><h1>Longhaul API</h1>
+<html lang="en"><head><meta charset="utf-8"><title>API · Longhaul</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="${STYLE_ADDRESS.slice(1)}"></head>
+<body><header><p><a href="./">Longhaul</a></p><h1>API</h1>
 <p>Also available as OpenAPI 3.1: <a href="openapi.json">/openapi.json</a>. Bodies are JSON.</p>
 <nav>${links.join(' ')} <a href="#errors">errors</a></nav></header>
 <main>${sections.join('\n')}
@@ -36,7 +35,7 @@ function article(route: Route, origin: string): string {
   const { name, method, path, about, role, query, body, answer } = route;
   return `<article id="${escape(name)}"><h3><b>${method}</b> <code>${escape(path)}</code></h3>
 <p>${escape(about)}</p><p class="role">${role === 'open' ? 'no authentication' : `role ${role}`}</p>
-<pre>${escape(curlOf(route, origin))}</pre>
+<pre tabindex="0">${escape(curlOf(route, origin))}</pre>
 ${Object.keys(query).length === 0 ? '' : schemaBlock('Query', Object.fromEntries(Object.entries(query).map(([key, check]) => [key, schemaOf(check)])))}
 ${body === null ? '' : schemaBlock('Body', isStream(body) ? 'bytes, as application/octet-stream' : schemaOf(body))}
 ${schemaBlock('Answer', typeof answer === 'string' ? answer : schemaOf(answer))}</article>
@@ -45,7 +44,7 @@ ${schemaBlock('Answer', typeof answer === 'string' ? answer : schemaOf(answer))}
 
 function schemaBlock(title: string, schema: unknown): string {
   const text = typeof schema === 'string' ? schema : JSON.stringify(schema, null, 2);
-  return `<details><summary>${title}</summary><pre>${escape(text)}</pre></details>`;
+  return `<details><summary>${title}</summary><pre tabindex="0">${escape(text)}</pre></details>`;
 }
 
 function errors(): string {
@@ -60,13 +59,3 @@ function errors(): string {
 function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
-
-export const API_STYLE = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 0 auto; padding: 1rem; }
-nav a { margin-right: .75rem; }
-article { border-top: 1px solid #8886; padding: .5rem 0; }
-h3 { margin: .5rem 0; font-weight: normal; }
-pre { overflow-x: auto; padding: .5rem; background: #8882; border-radius: .25rem; }
-.role { opacity: .75; font-size: .875rem; margin: 0; }
-td, th { text-align: left; padding-right: 1rem; vertical-align: top; }
-`;

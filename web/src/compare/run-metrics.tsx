@@ -4,6 +4,7 @@ import { readySince } from '../../../src/core/job/job.ts';
 import { bytes, localIso } from '../../../src/wire/spans.ts';
 import { jobPath } from '../data/location.ts';
 import { JobChip } from '../ui/chip.tsx';
+import { titleOf } from '../ui/job-title.ts';
 import { Link } from '../ui/link.tsx';
 import { shortDuration } from '../ui/short-duration.ts';
 import { Cell, Table } from '../ui/table.tsx';
@@ -23,7 +24,7 @@ const seen = (value: number | undefined, times = 1): number | null =>
   value === undefined || value === 0 ? null : value * times;
 
 const METRICS: readonly Metric[] = [
-  { name: 'waited', of: waitedFor, show: shortDuration },
+  { name: 'waited for a worker', of: waitedFor, show: shortDuration },
   { name: 'ran for', of: ranFor, show: shortDuration },
   { name: 'CPU', of: ({ attempt }) => seen(attempt?.usage?.cpuSeconds, 1_000), show: shortDuration },
   { name: 'peak memory', of: ({ attempt }) => seen(attempt?.usage?.peakRssBytes), show: bytes },
@@ -39,10 +40,9 @@ export function waitedFor({ job, attempt, number }: Run): number | null {
   return isKnown ? since(attempt.claimedAt, from) : null;
 }
 
+/** The run time by the history, as in the timeline: from the claim to the end, without suspensions. */
 export function ranFor({ attempt }: Run): number | null {
-  if (attempt == null) return null;
-  const wasSuspended = attempt.resumedAt !== attempt.claimedAt;
-  return (wasSuspended ? null : attempt.end?.wallMs) ?? (attempt.endedAt === null ? null : attempt.ranMs);
+  return attempt == null || attempt.endedAt === null ? null : attempt.ranMs;
 }
 
 const HEADS = ['', 'First', 'Second', 'Difference'];
@@ -90,7 +90,7 @@ function Name({ run: { job, number } }: { run: Run }) {
   return (
     <>
       <Link to={number === job.attempt ? path : `${path}?attempt=${number}`} class="link break-all">
-        {job.name ?? job.id}
+        {titleOf(job)}
       </Link>
       <div class="text-xs text-soft">
         attempt {number} of {job.attempt}, in {job.queue}

@@ -11,3 +11,9 @@ export const OverviewContext = createContext<Query<Overview>>({
 });
 
 export const useOverview = (): Query<Overview> => useContext(OverviewContext);
+
+/** Whether jobs wait in this queue without any worker; in any queue if none is given. False while loading. */
+export function useHasNoWorker(queue?: string): boolean {
+  const { data } = useOverview();
+  return data?.queues.some((row) => row.isWithoutWorker && (queue === undefined || row.name === queue)) ?? false;
+}

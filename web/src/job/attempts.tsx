@@ -111,10 +111,8 @@ function exitText({ end }: AttemptView): string {
   return end.signal ?? (end.exit === null ? 'lost' : String(end.exit));
 }
 
-/** The run time, without the times in which the attempt was suspended. */
-function Duration({ attempt: { end, claimedAt, resumedAt, ranMs, endedAt, isRunning } }: { attempt: AttemptView }) {
-  const wasSuspended = resumedAt !== null && resumedAt !== claimedAt;
-  if (end != null && !wasSuspended) return <>{span(end.wallMs)}</>;
+/** The run time by the history, as in the timeline, without the times in which the attempt was suspended. */
+function Duration({ attempt: { resumedAt, ranMs, endedAt, isRunning } }: { attempt: AttemptView }) {
   if (resumedAt === null) return <>–</>;
   return isRunning ? <Elapsed at={resumedAt - ranMs} /> : <>{endedAt === null ? '–' : span(ranMs)}</>;
 }

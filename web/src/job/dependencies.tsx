@@ -4,6 +4,7 @@ import { addressOf } from '../data/base.ts';
 import { jobPath } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
 import { TONES } from '../ui/chip.tsx';
+import { shortId } from '../ui/job-title.ts';
 import { followLink } from '../ui/link.tsx';
 import type { Edge, Position } from './graph-layout.ts';
 import { layoutOf } from './graph-layout.ts';
@@ -78,7 +79,7 @@ function Line({ from, to }: { from: Position | undefined; to: Position | undefin
 
 function Box({ node, position, isOwn }: { node: GraphJob; position: Position | undefined; isOwn: boolean }) {
   const { id, queue, name, label, reason } = node;
-  const title = name ?? id;
+  const title = name ?? shortId(id);
   const to = jobPath(queue, id);
   return (
     <a

@@ -1,8 +1,11 @@
 /** Details of a job: times, counters, tags, data, result and checkpoint. */
 import type { ComponentChildren } from 'preact';
+import { failureText } from '../../../src/core/job/failure-text.ts';
 import { NEVER } from '../../../src/core/job/step.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
+import { queuePath } from '../data/location.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { Link } from '../ui/link.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
 
 export function JobDetails({ job }: { job: JobView }) {
@@ -55,14 +58,34 @@ function countersOf({ failures, crashes, interruptions, resends }: JobView): str
   return counts.length === 0 ? 'no failures, no interruptions' : counts.join(', ');
 }
 
-/** The failure of a job: group, message and detail. */
-export function Failure({ failure: { group, message, detail } }: { failure: NonNullable<JobView['failure']> }) {
+/** The failure of a job: what went wrong, and its detail. A job that has not failed shows that of an earlier attempt. */
+export function Failure({
+  job: { state, queue },
+  failure,
+}: {
+  job: JobView;
+  failure: NonNullable<JobView['failure']>;
+}) {
+  const { group, detail } = failure;
+  const isNow = state === 'failed';
+  const text = failureText(failure);
+  // One line is shown as it is, a stack trace as a block.
+  const line = detail === null || detail.includes('\n') || text.includes(detail) ? null : detail;
   return (
-    <div class="rounded-md border border-bad bg-bad-ground px-3 py-2 text-bad">
-      <p class="font-medium break-counts">
-        {group}: {message}
+    <div
+      role="note"
+      aria-label="Failure"
+      class={`rounded-md border px-3 py-2 ${isNow ? 'border-bad bg-bad-ground text-bad' : 'border-line bg-sheet'}`}
+    >
+      {!isNow && <p class="text-sm text-soft">An earlier attempt failed</p>}
+      <p class="font-medium break-words">{text}</p>
+      <p class="mt-1 text-sm break-words">
+        {line !== null && `${line} · `}
+        <Link to={`${queuePath(queue)}?state=failed&group=${encodeURIComponent(group)}`} class="underline">
+          Jobs with the same failure
+        </Link>
       </p>
-      {detail !== null && <Block text={detail} />}
+      {detail?.includes('\n') && <Block text={detail} />}
     </div>
   );
 }
@@ -71,7 +94,7 @@ function Detail({ name, children }: { name: string; children: ComponentChildren 
   return (
     <>
       <dt class="text-soft">{name}</dt>
-      <dd class="min-w-0 break-counts">{children}</dd>
+      <dd class="min-w-0 break-words">{children}</dd>
     </>
   );
 }
@@ -92,7 +115,7 @@ function Block({ text }: { text: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
     <pre
-      class="max-h-80 overflow-auto rounded-md bg-ground p-2 font-mono text-[13px] whitespace-pre-wrap break-counts"
+      class="max-h-80 overflow-auto rounded-md bg-ground p-2 font-mono text-[13px] whitespace-pre-wrap break-words"
       tabIndex={0}
     >
       {text}

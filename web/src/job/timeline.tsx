@@ -23,6 +23,15 @@ const FILLS: Readonly<Record<string, string>> = {
   cancelled: 'fill-line',
 };
 
+/** The mark at the end of an attempt; others are interruptions or failures. */
+const ENDS: Readonly<Record<string, string>> = {
+  completed: 'fill-good',
+  advanced: 'fill-good',
+  forwarded: 'fill-good',
+  resent: 'fill-warn',
+  cancelled: 'fill-calm',
+};
+
 /** What a suspended job waits for, as a thin bar. */
 const WAIT_HEIGHT = 8;
 const fillOf = ({ state, wait }: Segment): string => {
@@ -113,7 +122,7 @@ function Part({ segment, x, scale }: { segment: Segment; x: number; scale: numbe
           y="0"
           width={MIN_WIDTH}
           height={HEIGHT}
-          class={isInterruption(segment) ? 'fill-warn' : segment.end === 'completed' ? 'fill-good' : 'fill-bad'}
+          class={ENDS[segment.end] ?? (isInterruption(segment) ? 'fill-warn' : 'fill-bad')}
         />
       )}
     </g>

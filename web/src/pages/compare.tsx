@@ -14,12 +14,15 @@ import type { GroupMarker } from '../log/folds.ts';
 import { GROUP_MARKERS } from '../log/folds.ts';
 import type { Phase } from '../log/phases.ts';
 import { phasesOf } from '../log/phases.ts';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
+import { shortId, titleOf } from '../ui/job-title.ts';
 import { shortDuration } from '../ui/short-duration.ts';
 import { Cell, Table } from '../ui/table.tsx';
 
 export function ComparePage() {
+  usePageTitle('Compare runs');
   const [a, b] = [useRun('a'), useRun('b')];
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -54,11 +57,11 @@ function OtherRuns({ of, selected }: { of: JobView; selected: string }) {
         onChange={({ currentTarget: { value } }) => setQuery({ b: value, bAttempt: null })}
       >
         {!jobs.some(({ id }) => id === selected) && (
-          <option value={selected}>{selected === '' ? 'select …' : selected}</option>
+          <option value={selected}>{selected === '' ? 'select …' : shortId(selected)}</option>
         )}
-        {jobs.map(({ id, label }) => (
-          <option key={id} value={id}>
-            {id} ({label})
+        {jobs.map((job) => (
+          <option key={job.id} value={job.id}>
+            {titleOf(job)}, {shortId(job.id)} ({job.label})
           </option>
         ))}
       </select>

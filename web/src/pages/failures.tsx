@@ -1,17 +1,21 @@
 /** Failure groups: counts, first and last failure, trend, and retry or delete of a whole group. */
 import { useState } from 'preact/hooks';
+import { groupOfMessage } from '../../../src/core/job/failure.ts';
 import type { FailureGroup } from '../../../src/core/ports/job-store.ts';
 import { dayOf, dayText } from '../../../src/core/statistics/statistics.ts';
+import type { JobView } from '../../../src/wire/job-view.ts';
 import { comparePath } from '../compare/run.ts';
 import { call } from '../data/call.ts';
 import { jobPath, queuePath } from '../data/location.ts';
 import { useHasRole } from '../data/me.ts';
 import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
+import { shortId } from '../ui/job-title.ts';
 import { Link } from '../ui/link.tsx';
 import { RelativeTime, useNow } from '../ui/relative-time.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
@@ -20,10 +24,10 @@ import { Cell, Table } from '../ui/table.tsx';
 
 const HEADS = [
   'Group',
-  'Queue',
+  { text: 'Queue', class: 'max-sm:hidden' },
   { text: 'Jobs', class: 'text-right' },
   { text: 'First', class: 'max-sm:hidden' },
-  'Last',
+  { text: 'Last', class: 'max-sm:hidden' },
   { text: 'Trend', class: 'max-sm:hidden' },
   { text: 'Example', class: 'max-sm:hidden' },
   'Actions',
@@ -37,6 +41,7 @@ export function FailuresPage() {
     setDialog(null);
     void run(() => call(`api/failures/${verb}`, { method: 'POST', body: { queue, group } }).then(refresh));
   };
+  usePageTitle('Failures');
   const groups = [...(data?.groups ?? [])].sort((a, b) => b.lastAt - a.lastAt);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -93,21 +98,25 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
         <Link to={`${queuePath(queue)}?state=failed&group=${encodeURIComponent(group)}`} class="link">
           {group}
         </Link>
+        {sampleId !== null && <LastMessage id={sampleId} group={group} />}
+        <div class="text-xs font-normal text-soft sm:hidden">
+          {queue}, <RelativeTime at={lastAt} />
+        </div>
       </Cell>
-      <Cell>{queue}</Cell>
+      <Cell class="max-sm:hidden">{queue}</Cell>
       <Cell class="numbers text-right">{count.toLocaleString('en')}</Cell>
       <Cell class="max-sm:hidden">
         <RelativeTime at={firstAt} />
       </Cell>
-      <Cell>
+      <Cell class="max-sm:hidden">
         <RelativeTime at={lastAt} />
       </Cell>
       <Cell class="max-sm:hidden">{trend !== null && <Trend days={trend.days} />}</Cell>
       <Cell class="max-w-40 truncate max-sm:hidden">
         {sampleId !== null && (
           <>
-            <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
-              {sampleId}
+            <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs" title={sampleId}>
+              {shortId(sampleId)}
             </Link>
             <div>
               <Link to={comparePath({ id: sampleId }, { id: '' })} class="link text-xs">
@@ -129,6 +138,16 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
       </Cell>
     </tr>
   );
+}
+
+const ONCE = { concerns: () => false, everyMs: 600_000 };
+
+/** The message of the example, if the group does not say it already. */
+function LastMessage({ id, group }: { id: string; group: string }) {
+  const { data } = useQuery<JobView>(`api/jobs/${encodeURIComponent(id)}`, ONCE);
+  const message = data?.failure?.message;
+  if (message === undefined || group.endsWith(groupOfMessage(message))) return null;
+  return <div class="line-clamp-2 text-xs font-normal text-soft">{message}</div>;
 }
 
 type TrendDays = NonNullable<FailureGroup['trend']>['days'];

@@ -20,10 +20,13 @@ import { Steps, useSteps } from '../job/steps.tsx';
 import { Timeline } from '../job/timeline.tsx';
 import { UsagePlots } from '../job/usage-plots.tsx';
 import { LogView } from '../log/log-view.tsx';
+import { Breadcrumbs, usePageTitle } from '../ui/breadcrumbs.tsx';
 import { JobChip } from '../ui/chip.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
+import { titleOf } from '../ui/job-title.ts';
 import { Link } from '../ui/link.tsx';
 import { reasonOf } from '../ui/local-times.ts';
 import { useNow } from '../ui/relative-time.tsx';
@@ -59,7 +62,7 @@ function LoadedJob({ view, refresh }: { view: JobView; refresh: () => void }) {
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <Title view={view} actions={<JobActions job={view} onDone={refresh} />} />
       {view.state === 'running' && <RunningNow view={view} />}
-      {view.failure !== null && <Failure failure={view.failure} />}
+      {view.failure !== null && <Failure job={view} failure={view.failure} />}
       {view.forwardedTo !== null && <Remote id={id} />}
       <Dependencies job={view} />
       <Timeline job={view} history={history} steps={steps} />
@@ -106,33 +109,34 @@ function useAttempts({ id, state, attempt }: JobView): readonly LocatedAttempt[]
 }
 
 /** Shows the progress in the title of the tab. */
-function useTitle({ name, id, state, progress, label }: JobView): void {
+function useTitle(job: JobView): void {
+  const { state, progress, label } = job;
   const percent = state === 'running' && progress?.percent != null ? `${Math.floor(progress.percent)} %` : label;
-  useEffect(() => {
-    document.title = `${percent} · ${(name ?? id).slice(0, 80)} · Longhaul`;
-    return () => void (document.title = 'Longhaul');
-  }, [percent, name, id]);
+  usePageTitle(`${percent} · ${titleOf(job).slice(0, 80)}`);
 }
 
 function Title({ view, actions }: { view: JobView; actions: ComponentChildren }) {
-  const { id, queue, name, label, attempt } = view;
+  const { id, queue, label, attempt } = view;
+  const reason = reasonOf(view, useNow());
+  const isFailed = view.state === 'failed' && view.failure !== null;
   const address = `${location.origin}${addressOf(`api/jobs/${encodeURIComponent(id)}`)}`;
   return (
     <header class="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
       <div class="min-w-0">
-        <p class="text-sm text-soft">
-          <Link to={queuePath(queue)} class="link">
-            {queue}
-          </Link>
-        </p>
+        <Breadcrumbs
+          crumbs={[
+            ['Queues', 'queues'],
+            [queue, queuePath(queue)],
+          ]}
+        />
         <h1 class="flex flex-wrap items-center gap-x-3 gap-y-1 text-xl font-semibold">
-          <span class="break-all">{name ?? id}</span>
-          <JobChip label={label} />
+          <span class="min-w-0 [overflow-wrap:anywhere]">{titleOf(view)}</span>
+          <JobChip label={label} queue={queue} />
         </h1>
-        <p class="mt-1 break-words text-soft">{reasonOf(view, useNow())}</p>
+        {/* The reason of a failure is in the box below. */}
+        {!isFailed && <p class="mt-1 break-words text-soft">{reason}</p>}
         <p class="mt-1 flex flex-wrap items-center gap-2 text-sm text-soft">
-          <code class="font-mono break-all">{id}</code>
-          <CopyButton text={id} label="copy id" />
+          <CopyId id={id} />
           <CopyButton text={`longhaul show ${id}`} label="copy as command" />
           <CopyButton text={`curl -s ${address}`} label="copy as curl" />
           {attempt > 0 && (

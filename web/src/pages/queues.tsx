@@ -4,10 +4,12 @@ import { useHasRole } from '../data/me.ts';
 import { useOverview } from '../data/overview.ts';
 import { NewQueue } from '../queues/new-queue.tsx';
 import { QueuesTable } from '../queues/queues-table.tsx';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
 
 export function QueuesPage() {
+  usePageTitle('Queues');
   const { data } = useOverview();
   const [isMaking, setMaking] = useState(false);
   return (

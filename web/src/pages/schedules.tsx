@@ -8,6 +8,7 @@ import { useQuery } from '../data/use-query.ts';
 import { ScheduleForm } from '../schedules/schedule-form.tsx';
 import { ScheduleTimeline } from '../schedules/schedule-timeline.tsx';
 import { SchedulesTable } from '../schedules/schedules-table.tsx';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
@@ -22,6 +23,7 @@ function isEndOfScheduledRun(event: LiveEvent): boolean {
 }
 
 export function SchedulesPage() {
+  usePageTitle('Schedules');
   const list = useQuery<{ schedules: readonly ScheduleView[] }>('api/schedules');
   const timeline = useQuery<ScheduleTimelineList>('api/schedules/timelines', {
     everyMs: TIMELINE_POLL_MS,

@@ -4,6 +4,7 @@ import { withQuery } from '../data/call.ts';
 import { setQuery, useLocation } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
 import { JobTable } from '../queues/job-table.tsx';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
@@ -22,9 +23,10 @@ export function SearchPage() {
   const { data, error } = useQuery<JobPage>(
     text === '' ? null : withQuery('api/search', { q: text, limit: ROWS, after }),
   );
+  usePageTitle(`Search: ${text}`);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <h1 class="text-lg font-semibold break-text">Search: {text}</h1>
+      <h1 class="text-lg font-semibold break-words">Search: {text}</h1>
       <ErrorMessage error={error} />
       {data !== undefined && data.jobs.length > 0 && <JobTable jobs={data.jobs} hasQueue />}
       {data?.jobs.length === 0 && data.next === null && (

@@ -6,10 +6,12 @@ import { Audit } from '../settings/audit.tsx';
 import { GlobalSettings } from '../settings/global-settings.tsx';
 import { Storage } from '../settings/storage.tsx';
 import { Tokens } from '../settings/tokens.tsx';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 
 const THEMES = ['system', 'light', 'dark'] as const;
 
 export function SettingsPage() {
+  usePageTitle('Settings');
   const data = useMe();
   const [theme, setTheme] = useState(localStorage.getItem('theme') ?? 'system');
   const choose = (next: string) => {

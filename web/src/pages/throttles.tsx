@@ -5,6 +5,7 @@ import { jobPath } from '../data/location.ts';
 import { useHasRole } from '../data/me.ts';
 import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
@@ -37,6 +38,7 @@ const SHOWN = 20;
 const UNKNOWN_QUEUE = '-';
 
 export function ThrottlesPage() {
+  usePageTitle('Throttles');
   const { data, error, refresh } = useQuery<{ throttles: readonly Throttle[] }>('api/throttles');
   const [changing, change] = useState<string | null>(null);
   const done = () => {
@@ -73,7 +75,7 @@ function Row({ throttle, onChange }: { throttle: Throttle; onChange: (name: stri
   const canChange = useHasRole('operate') && name !== null;
   return (
     <tr class="hover:bg-raised/50">
-      <Cell class="max-w-72 font-medium break-label">{name ?? `${queue ?? ''}: key ${key ?? ''}`}</Cell>
+      <Cell class="max-w-72 font-medium break-all">{name ?? `${queue ?? ''}: key ${key ?? ''}`}</Cell>
       <Cell class={`numbers text-right ${max !== null && held >= max ? 'text-warn' : ''}`}>{held}</Cell>
       <Cell class="numbers text-right">{max ?? 'no limit'}</Cell>
       <Cell class="numbers text-right">{waiting}</Cell>

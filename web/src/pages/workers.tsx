@@ -4,6 +4,7 @@ import type { WorkerRecord } from '../../../src/core/ports/job-store.ts';
 import type { NodeView } from '../../../src/wire/node-view.ts';
 import { useQuery } from '../data/use-query.ts';
 import { NodesTable } from '../nodes/nodes-table.tsx';
+import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
@@ -18,6 +19,7 @@ type ShownWorker = Omit<WorkerRecord, 'info'> & { readonly info: unknown };
 const POLL_MS = 3_000;
 
 export function WorkersPage() {
+  usePageTitle('Workers');
   const nodes = useQuery<{ nodes: readonly NodeView[] }>('api/nodes', { everyMs: POLL_MS });
   const workers = useQuery<{ workers: readonly ShownWorker[] }>('api/workers');
   return (

@@ -1,4 +1,4 @@
-/** Bulk actions on the selected jobs, or on all jobs that match the filters. */
+/** Selects jobs, or all jobs that match the filters; then offers bulk actions on them. */
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { call } from '../data/call.ts';
@@ -21,6 +21,7 @@ interface BulkProps {
   /** The number of matching jobs, if the counts give it. */
   readonly matching: number | null;
   onSelectAll(): void;
+  onClear(): void;
   onDone(): void;
 }
 
@@ -36,26 +37,43 @@ function countText(selected: number, matching: number | null): string {
   return matching === null ? 'all that match' : `all ${matching.toLocaleString('en')} that match`;
 }
 
-export function BulkActions({ selected, query, matching, onSelectAll, onDone }: BulkProps) {
+export function BulkActions({ selected, query, matching, onSelectAll, onClear, onDone }: BulkProps) {
   const [dialog, setDialog] = useState<Action | null>(null);
   const [result, setResult] = useState<string | null>(null);
+  const [isAll, selectAll] = useState(false);
   const { error, run } = useAction();
   const apply = async (action: Action, dependents: Dependents | null) => {
     setDialog(null);
     const which = selected.length > 0 ? { ids: selected.map(({ id }) => id) } : { query };
     const body = { ...which, ...(dependents !== null && { dependents }) };
     setResult(textOf(await call<BulkResult>(`api/jobs/${action}`, { method: 'POST', body })));
+    selectAll(false);
     onDone();
+  };
+  const clear = () => {
+    selectAll(false);
+    onClear();
   };
   return (
     <div class="flex flex-wrap items-center gap-2">
-      <Button onClick={onSelectAll}>Select all</Button>
-      <span class="text-sm text-soft">With {countText(selected.length, matching)}:</span>
-      {actionsFor(query['state']).map((action) => (
-        <Button key={action} onClick={() => setDialog(action)}>
-          {LABELS[action]} …
-        </Button>
-      ))}
+      {selected.length === 0 && !isAll ? (
+        <>
+          <Button onClick={onSelectAll}>Select all</Button>
+          <Button onClick={() => selectAll(true)}>Select {countText(0, matching)}</Button>
+        </>
+      ) : (
+        <>
+          <span class="text-sm font-medium">With {countText(selected.length, matching)}:</span>
+          {actionsFor(query['state']).map((action) => (
+            <Button key={action} onClick={() => setDialog(action)}>
+              {LABELS[action]} …
+            </Button>
+          ))}
+          <button type="button" class="link text-sm" onClick={clear}>
+            clear selection
+          </button>
+        </>
+      )}
       <span role="status" class="text-sm text-soft">
         {result}
       </span>

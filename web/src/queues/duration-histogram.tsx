@@ -2,7 +2,7 @@
 import { DAY_MS } from '../../../src/core/statistics/histogram.ts';
 import { shortDuration } from '../ui/short-duration.ts';
 import type { Bin, Spread } from './log-bins.ts';
-import { binsOf, heightOf, placeOf } from './log-bins.ts';
+import { binsOf, heightOf, placeOf, spreadText } from './log-bins.ts';
 
 const WIDTH = 600;
 const HEIGHT = 90;
@@ -20,7 +20,7 @@ const TICKS: readonly (readonly [ms: number, text: string])[] = [
 export function DurationHistogram({ title, spread }: { title: string; spread: Spread }) {
   const bins = binsOf(spread.histogram);
   const most = Math.max(...bins.map(({ count }) => count));
-  const text = textOf(spread);
+  const text = spreadText(spread);
   return (
     <figure class="panel min-w-0 p-3">
       <figcaption class="mb-2 text-sm text-soft">
@@ -47,11 +47,6 @@ export function DurationHistogram({ title, spread }: { title: string; spread: Sp
       </div>
     </figure>
   );
-}
-
-function textOf({ count, halfMs, mostMs }: Spread): string {
-  if (halfMs === null || mostMs === null) return 'no data';
-  return `${count.toLocaleString('en')} jobs, median ${shortDuration(halfMs)}, p95 ${shortDuration(mostMs)}`;
 }
 
 function Bar({ bin: { fromMs, toMs, count }, most }: { bin: Bin; most: number }) {

@@ -44,7 +44,7 @@ export function StateTabs({ counts }: { counts: QueueView['counts'] | undefined 
   );
 }
 
-const FIELDS = ['text', 'tag', 'name', 'worker', 'group'] as const;
+const FIELDS = ['tag', 'name', 'worker', 'group'] as const;
 const TIMES = [
   ['since', 'added after'],
   ['before', 'added before'],
@@ -57,33 +57,46 @@ export const clearFilters = (): void => setQuery({ ...NO_FILTERS, after: null })
 export function FilterFields() {
   const filters = useFilters();
   const set = (name: string, value: string) => setQuery({ [name]: value, after: null });
+  const textField = (field: 'text' | (typeof FIELDS)[number], className: string) => (
+    <FilterField
+      key={field}
+      type="text"
+      label={`filter by ${field}`}
+      placeholder={field === 'text' ? 'Filter by text' : field}
+      className={className}
+      value={filters[field] ?? ''}
+      set={(value) => set(field, value.trim())}
+    />
+  );
+  const isSet = [...FIELDS, 'since' as const, 'before' as const].some((name) => filters[name] !== undefined);
+  const [isOpened, setOpened] = useState(isSet);
   return (
-    <search aria-label="Filters" class="grid grid-cols-2 items-end gap-2 sm:flex sm:flex-wrap">
-      {FIELDS.map((field) => (
-        <FilterField
-          key={field}
-          type="text"
-          label={`filter by ${field}`}
-          placeholder={field}
-          className={field === 'text' ? 'col-span-2 sm:w-44' : 'sm:w-28'}
-          value={filters[field] ?? ''}
-          set={(value) => set(field, value.trim())}
-        />
-      ))}
-      {TIMES.map(([name, label]) => (
-        <div key={name} class="col-span-2 flex items-center gap-2 text-soft">
-          <span class="w-20 shrink-0 whitespace-nowrap sm:w-auto" aria-hidden="true">
-            {label}
-          </span>
-          <FilterField
-            type="datetime-local"
-            label={label}
-            className="text-ink sm:w-44"
-            value={localInput(filters[name])}
-            set={(value) => set(name, isoOf(value))}
-          />
+    <search aria-label="Filters" class="flex flex-wrap items-start gap-2">
+      {textField('text', 'sm:w-56')}
+      <details
+        class="min-w-0 max-sm:w-full"
+        open={isOpened || isSet}
+        onToggle={(event) => setOpened(event.currentTarget.open)}
+      >
+        <summary class="w-fit cursor-pointer rounded-md px-2 py-1 text-soft hover:text-ink">More filters</summary>
+        <div class="mt-1 grid grid-cols-2 items-end gap-2 sm:flex sm:flex-wrap">
+          {FIELDS.map((field) => textField(field, 'sm:w-28'))}
+          {TIMES.map(([name, label]) => (
+            <div key={name} class="col-span-2 flex items-center gap-2 text-soft">
+              <span class="w-20 shrink-0 whitespace-nowrap sm:w-auto" aria-hidden="true">
+                {label}
+              </span>
+              <FilterField
+                type="datetime-local"
+                label={label}
+                className="text-ink sm:w-44"
+                value={localInput(filters[name])}
+                set={(value) => set(name, isoOf(value))}
+              />
+            </div>
+          ))}
         </div>
-      ))}
+      </details>
       {Object.keys(filters).length > 0 && (
         <button type="button" class="link py-1 text-left" onClick={clearFilters}>
           clear

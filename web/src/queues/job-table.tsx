@@ -1,7 +1,12 @@
 /** The table of jobs, with checkboxes if bulk actions are possible. */
+import { failureText } from '../../../src/core/job/failure-text.ts';
+import { NO_WORKER } from '../../../src/core/limits/without-worker.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { jobPath, queuePath } from '../data/location.ts';
+import { useHasNoWorker } from '../data/overview.ts';
 import { JobChip } from '../ui/chip.tsx';
+import { CopyId } from '../ui/copy-id.tsx';
+import { titleOf } from '../ui/job-title.ts';
 import { Link } from '../ui/link.tsx';
 import { reasonOf } from '../ui/local-times.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
@@ -21,7 +26,7 @@ export function JobTable({ jobs, hasQueue = false, selected, select }: JobTableP
     'Job',
     ...(hasQueue ? ['Queue'] : []),
     'State',
-    'Added',
+    { text: 'Added', class: 'max-sm:hidden' },
     { text: 'Ended', class: 'max-sm:hidden' },
     { text: 'Reason', class: 'max-sm:hidden' },
   ];
@@ -42,7 +47,7 @@ interface RowProps {
 }
 
 function Row({ job, hasQueue, isSelected, select }: RowProps) {
-  const title = job.name ?? job.id;
+  const title = titleOf(job);
   return (
     <tr class="hover:bg-raised/50">
       {select && (
@@ -54,7 +59,13 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
         <Link to={jobPath(job.queue, job.id)} class="link block truncate font-medium" title={job.id}>
           {title}
         </Link>
-        {job.tags.length > 0 && <div class="truncate text-xs text-soft">{job.tags.join(' · ')}</div>}
+        <div class="truncate text-xs text-soft">
+          <CopyId id={job.id} />{' '}
+          <span class="sm:hidden">
+            <RelativeTime at={job.createdAt} />
+          </span>{' '}
+          {job.tags.join(' · ')}
+        </div>
       </Cell>
       {hasQueue && (
         <Cell>
@@ -64,9 +75,9 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
         </Cell>
       )}
       <Cell>
-        <JobChip label={job.label} />
+        <JobChip label={job.label} queue={job.queue} />
       </Cell>
-      <Cell>
+      <Cell class="max-sm:hidden">
         <RelativeTime at={job.createdAt} />
       </Cell>
       <Cell class="max-sm:hidden">
@@ -81,7 +92,14 @@ function Row({ job, hasQueue, isSelected, select }: RowProps) {
 
 function Why({ job }: { job: JobView }) {
   const now = useNow();
+  const hasNoWorker = useHasNoWorker(job.queue) && job.label === 'ready';
   if (job.state === 'running')
-    return <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${job.name ?? job.id}`} />;
-  return <span class="line-clamp-2 break-words text-soft">{reasonOf(job, now)}</span>;
+    return <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${titleOf(job)}`} />;
+  const failed = job.label === 'retrying' && job.failure !== null ? `: ${failureText(job.failure)}` : '';
+  const reason = hasNoWorker ? NO_WORKER : `${reasonOf(job, now)}${failed}`;
+  return (
+    <span class={`line-clamp-2 break-words ${job.state === 'failed' ? 'text-bad' : 'text-soft'}`} title={reason}>
+      {reason}
+    </span>
+  );
 }

@@ -1,6 +1,9 @@
-/** Bins of durations for a histogram with a logarithmic axis from 1 ms to 30 days. Pure. */
+/** Bins of durations for a histogram with a logarithmic axis from 1 ms to 30 days, and their figures. Pure. */
 import type { Histogram } from '../../../src/core/statistics/histogram.ts';
 import { addHistograms, DAY_MS, quantile } from '../../../src/core/statistics/histogram.ts';
+import type { SpreadView } from '../../../src/core/statistics/statistics.ts';
+import { MIN_SAMPLES } from '../../../src/wire/usual-run.ts';
+import { shortDuration } from '../ui/short-duration.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -57,13 +60,44 @@ export function heightOf(count: number, most: number): number {
 export interface Spread {
   readonly count: number;
   readonly histogram: Histogram;
+  /** Exact, as is the standard deviation. */
+  readonly meanMs: number;
+  readonly deviationMs: number;
+  /** Median and 95th percentile; null with too few jobs, because a bucket is wide. */
   readonly halfMs: number | null;
   readonly mostMs: number | null;
 }
 
-/** Adds up several days; `halfMs` is the median, `mostMs` the 95th percentile. */
-export function spreadOf(days: readonly { readonly histogram: Histogram | null }[]): Spread {
+type Day = Pick<SpreadView, 'count' | 'mean' | 'variance' | 'histogram'>;
+
+/** Adds up the days that still have a histogram. */
+export function spreadOf(all: readonly Day[]): Spread {
+  const days = all.filter(({ histogram }) => histogram !== null);
   const histogram = addHistograms(days.map((day) => day.histogram ?? []));
-  const count = histogram.reduce((sum, [, each]) => sum + each, 0);
-  return { count, histogram, halfMs: quantile(histogram, 0.5), mostMs: quantile(histogram, 0.95) };
+  const sum = (of: (day: Day) => number): number => days.reduce((total, day) => total + of(day), 0);
+  const count = sum((day) => day.count);
+  const meanMs = count === 0 ? 0 : sum((day) => day.count * day.mean) / count;
+  const squares = sum((day) => Math.max(0, day.count - 1) * day.variance + day.count * (day.mean - meanMs) ** 2);
+  const hasMany = count >= MIN_SAMPLES;
+  return {
+    count,
+    histogram,
+    meanMs,
+    deviationMs: count < 2 ? 0 : Math.sqrt(squares / (count - 1)),
+    halfMs: hasMany ? quantile(histogram, 0.5) : null,
+    mostMs: hasMany ? quantile(histogram, 0.95) : null,
+  };
+}
+
+/** The figures as text: exact ones for few jobs, median and 95th percentile for many. */
+export function spreadText({ count, meanMs, deviationMs, halfMs, mostMs }: Spread): string {
+  if (count === 0) return 'no data';
+  if (count === 1) return `1 job: ${shortDuration(meanMs)}`;
+  const jobs = `${count.toLocaleString('en')} jobs`;
+  if (halfMs !== null && mostMs !== null)
+    return `${jobs}, median ${shortDuration(halfMs)}, p95 ${shortDuration(mostMs)}`;
+  if (count > 2) return `${jobs}, mean ${shortDuration(meanMs)} ± ${shortDuration(deviationMs)}`;
+  // Two values follow from their mean and their deviation.
+  const away = deviationMs / Math.SQRT2;
+  return `${jobs}: ${shortDuration(meanMs - away)} and ${shortDuration(meanMs + away)}`;
 }

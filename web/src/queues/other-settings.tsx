@@ -7,7 +7,7 @@ import type { SettingView } from '../../../src/wire/insight-views.ts';
 import { exactDuration } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { useQuery } from '../data/use-query.ts';
-import { FIELD } from '../ui/field.tsx';
+import { Choice, FIELD } from '../ui/field.tsx';
 
 type Settings = QueueView['settings'];
 
@@ -59,6 +59,15 @@ export const SOURCE_TEXT: Readonly<Record<SettingSource, string>> = {
   default: '',
 };
 
+/** The values of settings that have only a few (src/core/settings/settings-input.ts). */
+export const CHOICES: Readonly<Record<string, readonly string[] | undefined>> = {
+  handshake: ['optional', 'required'],
+  stdin: ['data', 'null'],
+  stage: ['copy', 'link'],
+  onLost: ['requeue', 'fail', 'hold'],
+  lostCountsAs: ['crash', 'failure'],
+};
+
 type SettingFieldProps = Meaning & {
   readonly settings: object;
   readonly from: SettingSource;
@@ -68,6 +77,7 @@ type SettingFieldProps = Meaning & {
 export function SettingField({ name, about, settings, from, problem }: SettingFieldProps) {
   const value = valueIn(settings, name);
   const hasParts = typeof value === 'object' && value !== null;
+  const choices = typeof value === 'boolean' ? ['true', 'false'] : CHOICES[name];
   return (
     <label class="block text-sm">
       <code class="font-mono">{name}</code> <span class="text-soft">{about}</span>
@@ -75,14 +85,18 @@ export function SettingField({ name, about, settings, from, problem }: SettingFi
       {hasParts && (
         <span class="block font-mono text-xs break-all text-soft">current: {JSON.stringify(asGiven(value))}</span>
       )}
-      <input
-        name={`${PREFIX}${name}`}
-        type="text"
-        class={FIELD}
-        defaultValue={hasParts ? '' : simple(value)}
-        placeholder={hasParts ? 'unchanged; or JSON' : 'none'}
-        aria-invalid={problem !== undefined}
-      />
+      {choices !== undefined ? (
+        <Choice name={`${PREFIX}${name}`} value={simple(value)} {...{ choices, problem }} />
+      ) : (
+        <input
+          name={`${PREFIX}${name}`}
+          type="text"
+          class={FIELD}
+          defaultValue={hasParts ? '' : simple(value)}
+          placeholder={hasParts ? 'unchanged; or JSON' : 'none'}
+          aria-invalid={problem !== undefined}
+        />
+      )}
       {problem !== undefined && <span class="text-bad">{problem}</span>}
     </label>
   );
@@ -101,7 +115,9 @@ export function otherSettingChanges(settings: object, fields: FormData): Record<
     const value = valueIn(settings, name);
     return typeof value === 'object' && value !== null ? text !== '' : text !== simple(value);
   });
-  return Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : parsed(text)]));
+  return Object.fromEntries(
+    changed.map(([name, text]) => [name, text === '' ? null : CHOICES[name] === undefined ? parsed(text) : text]),
+  );
 }
 
 /** Settings hold durations as milliseconds in a field `<name>Ms`. */

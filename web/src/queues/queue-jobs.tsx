@@ -90,6 +90,8 @@ function SelectableJobs({ jobs, of, query, matching, onDone }: SelectableJobsPro
     <>
       {canSelect && (
         <BulkActions
+          key={of}
+          onClear={() => setSelected(new Set())}
           onSelectAll={() => setSelected(new Set(jobs.map(({ id }) => id)))}
           selected={jobs.filter(({ id }) => selected.has(id))}
           query={query}

@@ -11,8 +11,8 @@ import { useAction } from '../data/use-action.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
-import { Field, fieldValue } from '../ui/field.tsx';
-import { hasField, OtherSettings, otherSettingChanges, SOURCE_TEXT } from './other-settings.tsx';
+import { Field, fieldValue, STICKY } from '../ui/field.tsx';
+import { CHOICES, hasField, OtherSettings, otherSettingChanges, SOURCE_TEXT } from './other-settings.tsx';
 
 type Settings = QueueView['settings'];
 
@@ -25,27 +25,43 @@ interface Editable {
 
 const durationText = (ms: number | null): string => (ms === null ? '' : exactDuration(ms));
 
-const FIELDS: readonly Editable[] = [
-  { name: 'concurrency', label: 'Concurrency', kind: 'number', shown: (of) => String(of.concurrency) },
-  { name: 'retries', label: 'Retries', kind: 'number', shown: (of) => String(of.retries) },
-  { name: 'maxCrashes', label: 'Maximum crashes', kind: 'number', shown: (of) => String(of.maxCrashes) },
-  {
-    name: 'maxRuntime',
-    label: 'Maximum run time (empty: none)',
-    kind: 'duration',
-    shown: (of) => durationText(of.maxRuntimeMs),
-  },
-  {
-    name: 'maxSilence',
-    label: 'Maximum silence (empty: none)',
-    kind: 'duration',
-    shown: (of) => durationText(of.maxSilenceMs),
-  },
-  { name: 'grace', label: 'Grace period before KILL', kind: 'duration', shown: (of) => durationText(of.graceMs) },
-  { name: 'onLost', label: 'When a worker is lost (requeue, fail, hold)', kind: 'text', shown: (of) => of.onLost },
-  { name: 'note', label: 'Note', kind: 'text', shown: (of) => of.note ?? '' },
-  { name: 'script', label: 'Script (admin only)', kind: 'text', shown: (of) => of.script ?? '' },
+const GROUPS: readonly (readonly [title: string, fields: readonly Editable[]])[] = [
+  [
+    'Capacity and failures',
+    [
+      { name: 'concurrency', label: 'Concurrency', kind: 'number', shown: (of) => String(of.concurrency) },
+      { name: 'retries', label: 'Retries', kind: 'number', shown: (of) => String(of.retries) },
+      { name: 'maxCrashes', label: 'Maximum crashes', kind: 'number', shown: (of) => String(of.maxCrashes) },
+      { name: 'onLost', label: 'When a worker is lost', kind: 'text', shown: (of) => of.onLost },
+    ],
+  ],
+  [
+    'Time limits',
+    [
+      {
+        name: 'maxRuntime',
+        label: 'Maximum run time (empty: none)',
+        kind: 'duration',
+        shown: (of) => durationText(of.maxRuntimeMs),
+      },
+      {
+        name: 'maxSilence',
+        label: 'Maximum silence (empty: none)',
+        kind: 'duration',
+        shown: (of) => durationText(of.maxSilenceMs),
+      },
+      { name: 'grace', label: 'Grace period before KILL', kind: 'duration', shown: (of) => durationText(of.graceMs) },
+    ],
+  ],
+  [
+    'Script and note',
+    [
+      { name: 'script', label: 'Script (admin only)', kind: 'text', shown: (of) => of.script ?? '' },
+      { name: 'note', label: 'Note', kind: 'text', shown: (of) => of.note ?? '' },
+    ],
+  ],
 ];
+const FIELDS = GROUPS.flatMap(([, fields]) => fields);
 
 interface SettingsProps {
   readonly queue: QueueView;
@@ -75,18 +91,22 @@ export function QueueSettings({ queue, onDone, onClose }: SettingsProps) {
   return (
     <Dialog title={`Settings of ${queue.name}`} onClose={onClose}>
       <form ref={form} class="grid gap-3" onSubmit={onSubmit}>
-        <div class="grid gap-3 sm:grid-cols-3">
-          {FIELDS.map(({ name, label, kind, shown }) => (
-            <Field
-              key={name}
-              name={name}
-              label={labelWith(label, queue.from[name])}
-              value={shown(queue.settings)}
-              isNumber={kind === 'number'}
-              problem={problems.get(name)}
-            />
-          ))}
-        </div>
+        {GROUPS.map(([title, fields]) => (
+          <fieldset key={title} class="grid gap-3 rounded-md border border-line px-3 pt-1 pb-3 sm:grid-cols-2">
+            <legend class="px-1 text-sm font-medium">{title}</legend>
+            {fields.map(({ name, label, kind, shown }) => (
+              <Field
+                key={name}
+                name={name}
+                label={labelWith(label, queue.from[name])}
+                value={shown(queue.settings)}
+                isNumber={kind === 'number'}
+                choices={CHOICES[name]}
+                problem={problems.get(name)}
+              />
+            ))}
+          </fieldset>
+        ))}
         <OtherSettings
           settings={queue.settings}
           from={queue.from}
@@ -97,7 +117,7 @@ export function QueueSettings({ queue, onDone, onClose }: SettingsProps) {
           Durations are written as 90s, 10m or 2h. Changes take effect at once; running jobs keep their settings.
         </p>
         {!isAllInPlace && <ErrorMessage error={error} />}
-        <div class="flex justify-end gap-2">
+        <div class={`flex justify-end gap-2 ${STICKY}`}>
           <Button onClick={onClose}>Close</Button>
           <Button kind="main" type="submit">
             Save settings

@@ -16,7 +16,7 @@ export function QueueStatistics({ name }: { name: string }) {
   const days = data?.days ?? [];
   if (days.length === 0) return null;
   return (
-    <section aria-label="Statistics" class="grid grid-cols-[minmax(0,1fr)] gap-3 max-sm:order-last lg:grid-cols-3">
+    <section aria-label="Statistics" class="grid grid-cols-[minmax(0,1fr)] gap-3 lg:grid-cols-3">
       <DurationHistogram title="Wait time" spread={spreadOf(days.map(({ wait }) => wait))} />
       <DurationHistogram title="Run time" spread={spreadOf(days.map(({ run }) => run))} />
       <ThroughputBars name={name} />

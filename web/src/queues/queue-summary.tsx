@@ -12,7 +12,7 @@ export function QueueSummary({ name }: { name: string }) {
   const now = useNow();
   const row = useOverview().data?.queues.find((queue) => queue.name === name);
   if (row === undefined) return null;
-  const { waiting, running, oldestWaitAt, minutes, emptyAt, usualMs } = row;
+  const { waiting, running, oldestWaitAt, minutes, emptyAt, emptyBasis, usualMs } = row;
   // Without the current minute.
   const last = minutes.slice(-MINUTES - 1, -1);
   const pace = last.reduce((sum, each) => sum + each, 0) / Math.max(1, last.length);
@@ -21,7 +21,7 @@ export function QueueSummary({ name }: { name: string }) {
     ...(oldestWaitAt === null ? [] : [`oldest wait ${span(now - oldestWaitAt)}`]),
     ...(pace === 0 ? [] : [`${Math.round(pace * 10) / 10} done per minute`]),
     ...(usualMs === null ? [] : [`median run ${shortDuration(usualMs)}`]),
-    ...(emptyAt === null ? [] : [`empty ${localTime(emptyAt, now).replace(' at ', ' at about ')}`]),
+    ...(emptyAt === null ? [] : [`empty ${localTime(emptyAt, now).replace(' at ', ' at about ')}, by ${emptyBasis}`]),
   ];
   return (
     <div class="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">

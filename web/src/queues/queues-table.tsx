@@ -14,7 +14,7 @@ const RIGHT = 'text-right';
 const WIDE = 'max-sm:hidden';
 const HEADS = [
   'Queue',
-  'State',
+  { text: 'State', class: WIDE },
   { text: 'Waiting', class: RIGHT },
   { text: 'Scheduled', class: `${RIGHT} ${WIDE}` },
   { text: 'Running', class: RIGHT },
@@ -50,11 +50,14 @@ function Row({ queue }: { queue: QueueRow }) {
         <Link to={path} class="link font-medium">
           {queue.name}
         </Link>
+        <div class="sm:hidden">
+          <State queue={queue} />
+        </div>
         {queue.problem !== null && <div class="text-xs break-words text-bad">{queue.problem}</div>}
       </Cell>
-      <Cell>
-        <QueueChip state={queue.state} title={queue.note ?? undefined} />
-        {queue.note !== null && <div class="max-w-48 truncate text-xs text-soft max-sm:hidden">{queue.note}</div>}
+      <Cell class={WIDE}>
+        <State queue={queue} />
+        {queue.note !== null && <div class="line-clamp-2 max-w-64 text-xs text-soft max-sm:hidden">{queue.note}</div>}
       </Cell>
       <Count value={queue.waiting} to={`${path}?state=waiting`} />
       <Count value={queue.scheduled} to={`${path}?label=scheduled`} cell={WIDE} />
@@ -71,10 +74,14 @@ function Row({ queue }: { queue: QueueRow }) {
         />
       </Cell>
       <Cell class={WIDE}>
-        <EmptyIn at={queue.emptyAt} />
+        <EmptyIn at={queue.emptyAt} basis={queue.emptyBasis} />
       </Cell>
     </tr>
   );
+}
+
+function State({ queue: { state, isWithoutWorker, note } }: { queue: QueueRow }) {
+  return <QueueChip {...{ state, isWithoutWorker }} title={note ?? undefined} />;
 }
 
 interface CountProps {
@@ -98,8 +105,13 @@ function Count({ value, to, className = '', cell = '' }: CountProps) {
   );
 }
 
-function EmptyIn({ at }: { at: number | null }) {
+function EmptyIn({ at, basis }: { at: number | null; basis: string | null }) {
   const now = useNow();
   if (at === null) return <span class="text-soft">–</span>;
-  return <span title={localIso(at)}>about {span(Math.max(0, at - now))}</span>;
+  return (
+    <span title={localIso(at)}>
+      about {span(Math.max(0, at - now))}
+      <span class="block text-xs text-soft">by {basis}</span>
+    </span>
+  );
 }

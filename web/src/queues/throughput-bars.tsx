@@ -1,6 +1,7 @@
 /** Throughput of a queue: done and failed jobs over a selectable range. */
 import { useState } from 'preact/hooks';
 import type { ThroughputView } from '../../../src/wire/insight-views.ts';
+import { localIso } from '../../../src/wire/spans.ts';
 import { withQuery } from '../data/call.ts';
 import { useQuery } from '../data/use-query.ts';
 import type { Bar, Range } from './throughput.ts';
@@ -94,11 +95,8 @@ function Bars({ bar: { at, done, failed }, most, x, step, range }: BarsProps) {
   );
 }
 
-const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
-
-/** In local time; days are UTC days, as the statistics count them. */
+/** In local time, of 24 hours; days are UTC days, as the statistics count them. */
 function timeOf(at: number, { label }: Range): string {
   if (label === '60 days') return `${new Date(at).toISOString().slice(0, 10)} UTC`;
-  const day = label === '2 days' ? ({ day: '2-digit', month: '2-digit' } as const) : {};
-  return new Date(at).toLocaleString(undefined, { ...CLOCK, ...day });
+  return localIso(at).slice(label === '2 days' ? 5 : 11, 16);
 }

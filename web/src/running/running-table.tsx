@@ -8,6 +8,7 @@ import { bytes } from '../../../src/wire/spans.ts';
 import { jobPath, queuePath } from '../data/location.ts';
 import { LogText } from '../log/log-text.tsx';
 import { JobChip } from '../ui/chip.tsx';
+import { titleOf } from '../ui/job-title.ts';
 import { Link } from '../ui/link.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Elapsed, RelativeTime, useNow } from '../ui/relative-time.tsx';
@@ -51,7 +52,7 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
       <Cell class="max-w-40 sm:max-w-72">
         <div class="flex items-center gap-2">
           <Link to={jobPath(job.queue, job.id)} class="link truncate font-medium" title={job.id}>
-            {job.name ?? job.id}
+            {titleOf(job)}
           </Link>
           {isOver && <span class="text-xs text-soft">ended</span>}
           {!isOver && job.label !== 'running' && <JobChip label={job.label} title={job.reason} />}
@@ -65,7 +66,7 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
         </div>
       </Cell>
       <Cell class="min-w-36 sm:min-w-44">
-        <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${job.name ?? job.id}`} />
+        <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${titleOf(job)}`} />
         <div class="max-w-64 truncate text-xs text-soft" title={job.progress?.text ?? ''}>
           {job.progress?.text ?? ''}
         </div>

@@ -51,7 +51,7 @@ export function GlobalSettings() {
             />
           ))}
           {!isAllInPlace && <ErrorMessage error={error} />}
-          <div class="flex justify-end">
+          <div class="sticky bottom-0 -mx-4 flex justify-end border-t border-line bg-sheet px-4 py-2.5">
             <Button kind="main" type="submit">
               Save defaults
             </Button>

@@ -66,7 +66,7 @@ function TokenTable({ tokens, revoke }: { tokens: readonly Token[]; revoke: (id:
     <Table caption="Tokens" heads={['Name', 'Role', 'Created', 'Expires', 'Id', 'Revoke']}>
       {tokens.map((token) => (
         <tr key={token.id}>
-          <Cell class="max-w-52 font-medium break-label">{token.name}</Cell>
+          <Cell class="max-w-52 font-medium break-all">{token.name}</Cell>
           <Cell>{token.role}</Cell>
           <Cell>
             <RelativeTime at={token.createdAt} />

@@ -1,6 +1,8 @@
 /** A job's label, a queue's state or another short status as a coloured chip. The colour only repeats the text. */
 import type { Label } from '../../../src/core/job/label.ts';
+import { NO_WORKER } from '../../../src/core/limits/without-worker.ts';
 import type { QueueState } from '../../../src/core/settings/settings.ts';
+import { useHasNoWorker } from '../data/overview.ts';
 
 export type Tone = 'accent' | 'good' | 'bad' | 'warn' | 'later' | 'calm';
 
@@ -39,14 +41,30 @@ const CLASSES: Readonly<Record<Tone, string>> = {
 /** Labels of jobs in the state `waiting`, except `ready`, which needs no explanation. */
 const WAITING: ReadonlySet<Label> = new Set(['blocked', 'throttled', 'scheduled', 'retrying', 'suspended', 'paused']);
 
+interface JobChipProps {
+  readonly label: Label;
+  /** Given where a queue without any worker is the reason to wait. */
+  readonly queue?: string;
+  readonly title?: string | undefined;
+}
+
 /** The label of a job; a waiting job shows its wait reason beside the state. */
-export function JobChip({ label, title }: { label: Label; title?: string | undefined }) {
+export function JobChip({ label, queue, title }: JobChipProps) {
+  const hasNoWorker = useHasNoWorker(queue) && queue !== undefined;
+  if (hasNoWorker && label === 'ready') return <Chip tone="warn" text="waiting · no worker" title={NO_WORKER} />;
   const text = WAITING.has(label) ? `waiting · ${label}` : label === 'ready' ? 'waiting' : label;
   return <Chip tone={TONES[label]} text={text} title={title} />;
 }
 
+interface QueueChipProps {
+  readonly state: QueueState;
+  readonly isWithoutWorker?: boolean | undefined;
+  readonly title?: string | undefined;
+}
+
 /** The state of a queue. */
-export function QueueChip({ state, title }: { state: QueueState; title?: string | undefined }) {
+export function QueueChip({ state, isWithoutWorker = false, title }: QueueChipProps) {
+  if (isWithoutWorker) return <Chip tone="warn" text="no worker" title={NO_WORKER} />;
   return <Chip tone={TONES[state]} text={state === 'down' ? 'disabled' : state} title={title} />;
 }
 

@@ -8,9 +8,19 @@ interface FieldProps {
   readonly isNumber?: boolean;
   readonly placeholder?: string;
   readonly problem?: string | undefined;
+  /** The allowed values, for a select. */
+  readonly choices?: readonly string[] | undefined;
 }
 
-export function Field({ name, label, value = '', isNumber = false, placeholder, problem }: FieldProps) {
+export function Field({ name, label, value = '', isNumber = false, placeholder, problem, choices }: FieldProps) {
+  if (choices !== undefined)
+    return (
+      <label class="block text-sm">
+        {label}
+        <Choice {...{ name, value, choices, problem }} />
+        {problem !== undefined && <span class="text-bad">{problem}</span>}
+      </label>
+    );
   return (
     <label class="block text-sm">
       {label}
@@ -27,6 +37,28 @@ export function Field({ name, label, value = '', isNumber = false, placeholder, 
     </label>
   );
 }
+
+type ChoiceProps = Pick<FieldProps, 'name' | 'problem'> & {
+  readonly value: string;
+  readonly choices: readonly string[];
+};
+
+/** A select; a value that is not among the choices stays selectable. */
+export function Choice({ name, value, choices, problem }: ChoiceProps) {
+  const all = choices.includes(value) ? choices : [value, ...choices];
+  return (
+    <select name={name} class={FIELD} aria-invalid={problem !== undefined}>
+      {all.map((each) => (
+        <option key={each} value={each} selected={each === value}>
+          {each === '' ? 'none' : each}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The buttons of a long form, always in sight. */
+export const STICKY = 'sticky -bottom-3 -mx-4 -mb-3 border-t border-line bg-sheet px-4 py-2.5';
 
 /** Returns the trimmed value of a field; '' for a missing field. */
 export function fieldValue(form: FormData, name: string): string {

@@ -1,7 +1,7 @@
 /** The header of every page: navigation, search and totals. */
 import { useLocation } from '../data/location.ts';
 import { useMe } from '../data/me.ts';
-import { useOverview } from '../data/overview.ts';
+import { useHasNoWorker, useOverview } from '../data/overview.ts';
 import { Link } from './link.tsx';
 import { SearchBox } from './search-box.tsx';
 import { Sparkline } from './sparkline.tsx';
@@ -72,13 +72,19 @@ function Navigation() {
 
 function StatBar() {
   const { data } = useOverview();
+  const hasNoWorker = useHasNoWorker();
   const minutes = data?.minutes ?? [];
   const lastFive = minutes.slice(-6, -1);
   const perMinute = lastFive.length === 0 ? 0 : lastFive.reduce((sum, each) => sum + each, 0) / lastFive.length;
   return (
     <section aria-label="Totals" class="border-t border-line bg-ground">
       <dl class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-4 px-3 py-1.5 sm:gap-x-5 sm:px-5">
-        <Stat name="waiting" value={data?.waiting} to="queues" />
+        <Stat
+          name={hasNoWorker ? 'waiting, some without a worker' : 'waiting'}
+          value={data?.waiting}
+          className={hasNoWorker ? 'text-warn' : ''}
+          to="queues"
+        />
         <Stat name="running" value={data?.running} className="text-accent" to="" />
         <Stat name="scheduled" value={data?.scheduled} className="text-later" to="queues" />
         <Stat

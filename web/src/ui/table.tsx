@@ -19,7 +19,7 @@ export function Table({ caption, heads, children }: TableProps) {
               <th
                 key={typeof head === 'string' ? head : head.text}
                 scope="col"
-                class={`px-3 py-2 font-medium whitespace-nowrap ${typeof head === 'string' ? '' : head.class}`}
+                class={`px-2 py-2 font-medium sm:px-3 whitespace-nowrap ${typeof head === 'string' ? '' : head.class}`}
               >
                 {typeof head === 'string' ? head : head.text}
               </th>
@@ -33,5 +33,5 @@ export function Table({ caption, heads, children }: TableProps) {
 }
 
 export function Cell({ children, class: className = '' }: { children?: ComponentChildren; class?: string }) {
-  return <td class={`px-3 py-2 align-middle ${className}`}>{children}</td>;
+  return <td class={`px-2 py-2 align-middle sm:px-3 ${className}`}>{children}</td>;
 }

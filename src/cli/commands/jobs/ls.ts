@@ -10,7 +10,9 @@ import { table } from '../../output/columns.ts';
 import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
 import type { Args } from '../../table/args.ts';
 import { requireQueue } from '../../target/known-names.ts';
+import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
+import { queuesWithoutWorker, withoutWorkerText } from '../../target/without-worker.ts';
 import { labelCell, progressText, statusText } from './job-summary.ts';
 
 const MAX_LIMIT = 1_000;
@@ -27,9 +29,19 @@ export async function ls(args: Args): Promise<number> {
     if (queue !== undefined) await requireQueue(target, queue);
     const page = await target.longhaul.list({ ...query, ...(queue !== undefined && { queue }) });
     if (args.flag('json')) printJson(page);
-    else printPage(page, queue === undefined);
+    else {
+      printPage(page, queue === undefined);
+      await warnOfNoWorker(target, page.jobs);
+    }
     return 0;
   });
+}
+
+/** Says for which of the listed jobs no worker exists. */
+async function warnOfNoWorker(target: Target, jobs: readonly JobView[]): Promise<void> {
+  const queues = new Set(jobs.filter(({ label }) => label === 'ready').map(({ queue }) => queue));
+  const counts = await Promise.all([...queues].map((queue) => target.longhaul.queue(queue).count()));
+  for (const each of await queuesWithoutWorker(target, counts)) printNotice(withoutWorkerText(each));
 }
 
 const filters = object({ state: oneOf(...JOB_STATES), label: oneOf(...LABELS) });

@@ -1,6 +1,7 @@
 /** `longhaul top`: redraws a table of the running jobs until q or Ctrl-C. Changes nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../../core/ports/errors.ts';
+import type { QueueCounts } from '../../../core/ports/job-store.ts';
 import type { JobView } from '../../../library/index.ts';
 import { expectedEnd } from '../../../wire/expected-end.ts';
 import { span } from '../../../wire/spans.ts';
@@ -12,6 +13,7 @@ import type { Args } from '../../table/args.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
 import { listenForStopOrClosedOutput } from '../../target/stop-signal.ts';
+import { queuesWithoutWorker, withoutWorkerText } from '../../target/without-worker.ts';
 import { elapsedMs, expectedEndText, labelCell, progressText } from './job-summary.ts';
 
 const REFRESH_MS = 1_000;
@@ -40,6 +42,8 @@ interface Snapshot {
   readonly jobs: readonly Row[];
   readonly waiting: number;
   readonly failed: number;
+  /** Queues in which jobs wait without any worker. */
+  readonly withoutWorker: readonly QueueCounts[];
 }
 
 async function readSnapshot(target: Target): Promise<Snapshot> {
@@ -49,7 +53,8 @@ async function readSnapshot(target: Target): Promise<Snapshot> {
   ]);
   const rows = await Promise.all(jobs.map(async (job) => ({ job, lastLine: await lastLine(target, job) })));
   const sum = (state: 'waiting' | 'failed'): number => counts.reduce((total, count) => total + count[state], 0);
-  return { jobs: rows, waiting: sum('waiting'), failed: sum('failed') };
+  const withoutWorker = await queuesWithoutWorker(target, counts);
+  return { jobs: rows, waiting: sum('waiting'), failed: sum('failed'), withoutWorker };
 }
 
 /** Returns the last line with text, even if it is unfinished or drawn with carriage returns, as progress bars are. */
@@ -65,10 +70,15 @@ async function lastLine(target: Target, { id, attempt }: JobView): Promise<strin
   );
 }
 
-function linesOf({ jobs, waiting, failed }: Snapshot): string[] {
+function linesOf({ jobs, waiting, failed, withoutWorker }: Snapshot): string[] {
   const screen = screenOf();
   const head = `${jobs.length} running, ${waiting} waiting, ${failed} failed`;
-  return [paint(screen, 'bold', head), ...(jobs.length === 0 ? [] : ['', ...table(columns(Date.now()), jobs, screen)])];
+  const warnings = withoutWorker.map((each) => paint(screen, 'yellow', withoutWorkerText(each)));
+  return [
+    paint(screen, 'bold', head),
+    ...warnings,
+    ...(jobs.length === 0 ? [] : ['', ...table(columns(Date.now()), jobs, screen)]),
+  ];
 }
 
 function columns(now: number): Column<Row>[] {

@@ -1,5 +1,6 @@
 /** Prints queues: a table of all with their counts, or one queue with its settings, problems and failures. */
 
+import { NO_WORKER } from '../../../core/limits/without-worker.ts';
 import type { QueueCounts } from '../../../core/ports/job-store.ts';
 import type { SettingSource } from '../../../core/settings/global-settings.ts';
 import type { QueueSettings } from '../../../core/settings/settings.ts';
@@ -12,6 +13,7 @@ import { paint, print, printJson, printNotice, screenOf } from '../../output/scr
 import type { Args } from '../../table/args.ts';
 import { knownQueues } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
+import { queuesWithoutWorker } from '../../target/without-worker.ts';
 import { SETTINGS } from './setting-values.ts';
 
 interface QueueDetails {
@@ -21,6 +23,8 @@ interface QueueDetails {
   /** Where each setting is set. */
   readonly from: Readonly<Record<string, SettingSource>>;
   readonly problems: readonly string[];
+  /** Whether jobs that could start wait without any worker. */
+  readonly isWithoutWorker: boolean;
 }
 
 async function readQueue(target: Target, queue: string): Promise<QueueDetails> {
@@ -31,7 +35,8 @@ async function readQueue(target: Target, queue: string): Promise<QueueDetails> {
     problemsOf(target, queue),
   ]);
   const from = Object.fromEntries(explained.map((each) => [each.name, each.from]));
-  return { queue, counts, settings, from, problems };
+  const isWithoutWorker = (await queuesWithoutWorker(target, [counts])).length > 0;
+  return { queue, counts, settings, from, problems, isWithoutWorker };
 }
 
 const MAX_NODES = 100;
@@ -55,17 +60,22 @@ const number = (count: number): string => (count === 0 ? '' : String(count));
 
 const COLUMNS: readonly Column<QueueDetails>[] = [
   { title: 'QUEUE', isWhole: true, of: ({ queue }) => queue },
-  { title: 'STATE', isWhole: true, of: ({ settings }) => stateCell(settings) },
+  { title: 'STATE', isWhole: true, of: stateCell },
   { title: 'CONCURRENCY', isWhole: true, of: ({ settings }) => String(settings.concurrency) },
   { title: 'WAITING', isWhole: true, of: ({ counts }) => number(counts.waiting) },
   { title: 'RUNNING', isWhole: true, of: ({ counts }) => number(counts.running) },
   { title: 'DONE', isWhole: true, of: ({ counts }) => number(counts.done) },
   { title: 'FAILED', isWhole: true, of: ({ counts }) => ({ text: number(counts.failed), colour: 'red' }) },
   { title: 'CANCELLED', isWhole: true, of: ({ counts }) => number(counts.cancelled) },
-  { title: 'NOTE', of: ({ settings, problems }) => [...problems, settings.note ?? ''].filter(Boolean).join('; ') },
+  {
+    title: 'NOTE',
+    of: ({ settings, problems, isWithoutWorker }) =>
+      [...problems, isWithoutWorker ? NO_WORKER : '', settings.note ?? ''].filter(Boolean).join('; '),
+  },
 ];
 
-function stateCell({ state }: QueueSettings): Cell {
+function stateCell({ settings: { state }, isWithoutWorker }: QueueDetails): Cell {
+  if (isWithoutWorker) return { text: 'no worker', colour: 'yellow' };
   return { text: state, colour: state === 'up' ? 'green' : 'yellow' };
 }
 
@@ -76,10 +86,8 @@ export async function showQueue(args: Args, target: Target, name: string): Promi
   return 0;
 }
 
-function printQueue(
-  { queue, counts, settings, from, problems }: QueueDetails,
-  failures: readonly FailureGroup[],
-): void {
+function printQueue(details: QueueDetails, failures: readonly FailureGroup[]): void {
+  const { queue, counts, settings, from, problems, isWithoutWorker } = details;
   const screen = screenOf();
   const shown = (['draft', 'waiting', 'scheduled', 'running', 'done', 'relayed', 'failed', 'cancelled'] as const)
     .filter((state) => counts[state] > 0)
@@ -87,7 +95,8 @@ function printQueue(
   const lines = fields(
     [
       ['queue', { text: queue, colour: 'bold' }],
-      ['state', stateCell(settings)],
+      ['state', stateCell(details)],
+      ['waits', isWithoutWorker ? { text: NO_WORKER, colour: 'yellow' } : null],
       ['note', settings.note],
       ...problems.map((problem) => ['problem', { text: problem, colour: 'red' }] as const),
       ['jobs', shown.join(', ') || 'none'],
