@@ -3,7 +3,7 @@
  * security policy forbids them, and contains nothing of the request. URLs are relative, so that it works behind a
  * sub-path.
  */
-import { STYLE_ADDRESS } from '../views/page-style.ts';
+import { STYLE_ADDRESS } from '../http/page-style.ts';
 
 export const LOGIN_PAGE = `<!doctype html>
 <html lang="en">

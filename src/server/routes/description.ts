@@ -1,11 +1,11 @@
 /** The API documentation, as OpenAPI and as a page. Both are built from the route table that contains these routes. */
 import { described } from '../../core/input/json-schema.ts';
 import { openApiOf } from '../http/openapi.ts';
+import { PAGE_STYLE, STYLE_ADDRESS } from '../http/page-style.ts';
 import { json, text } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { apiPage } from '../views/api-page.ts';
-import { PAGE_STYLE, STYLE_ADDRESS } from '../views/page-style.ts';
 
 const document = described({ type: 'object', description: 'an OpenAPI 3.1 document' }, (value: unknown) => value);
 

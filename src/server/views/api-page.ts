@@ -5,9 +5,9 @@
 import { schemaOf } from '../../core/input/json-schema.ts';
 import { PROBLEMS } from '../../wire/problem-details.ts';
 import { curlOf } from '../http/example.ts';
+import { STYLE_ADDRESS } from '../http/page-style.ts';
 import type { Route } from '../http/route.ts';
 import { isStream } from '../http/route.ts';
-import { STYLE_ADDRESS } from './page-style.ts';
 
 export function apiPage(routes: readonly Route[], origin: string): string {
   const groups = [...new Set(routes.map(groupOf))];

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 /** How many of the last minutes count: an hour ago the queue may have been slower, or idle. */
 const RECENT = 15;
 
-export interface Backlog {
+interface Backlog {
   /** Jobs that wait or run. */
   readonly jobs: number;
   /** Jobs done in each of the last minutes, oldest first; the last minute is incomplete. */
@@ -17,7 +17,7 @@ export interface Backlog {
   readonly now: number;
 }
 
-export interface EmptyEstimate {
+interface EmptyEstimate {
   readonly at: number;
   readonly basis: string;
 }

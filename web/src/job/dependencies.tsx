@@ -4,10 +4,10 @@ import { addressOf } from '../data/base.ts';
 import { jobPath } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
 import { TONES } from '../ui/chip.tsx';
-import { shortId } from '../ui/job-title.ts';
 import { followLink } from '../ui/link.tsx';
 import type { Edge, Position } from './graph-layout.ts';
 import { layoutOf } from './graph-layout.ts';
+import { shortId } from './job-title.ts';
 
 type GraphJob = Pick<JobView, 'id' | 'queue' | 'name' | 'state' | 'label' | 'reason'>;
 

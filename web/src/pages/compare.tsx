@@ -10,6 +10,7 @@ import { differenceOf, RunMetrics } from '../compare/run-metrics.tsx';
 import { withQuery } from '../data/call.ts';
 import { setQuery } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
+import { shortId, titleOf } from '../job/job-title.ts';
 import type { GroupMarker } from '../log/folds.ts';
 import { GROUP_MARKERS } from '../log/folds.ts';
 import type { Phase } from '../log/phases.ts';
@@ -17,7 +18,6 @@ import { phasesOf } from '../log/phases.ts';
 import { usePageTitle } from '../ui/breadcrumbs.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
-import { shortId, titleOf } from '../ui/job-title.ts';
 import { shortDuration } from '../ui/short-duration.ts';
 import { Cell, Table } from '../ui/table.tsx';
 

@@ -1,4 +1,5 @@
 /** The title of a job: its name, else a summary of its data, else its shortened id. Pure. */
+import { cut } from '../../../src/core/job/failure.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 
 const MAX_TITLE = 80;
@@ -37,6 +38,5 @@ function valueText(value: unknown): string {
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 function fit(text: string, length: number): string {
-  const characters = [...text.slice(0, length * 2)];
-  return characters.length <= length ? characters.join('') : `${characters.slice(0, length - 1).join('')}…`;
+  return text.length <= length ? text : `${cut(text, length - 1)}…`;
 }

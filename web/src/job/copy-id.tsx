@@ -1,6 +1,7 @@
 /** A shortened id that is a button: it copies the whole id. */
+
+import { useCopy } from '../ui/use-copy.ts';
 import { shortId } from './job-title.ts';
-import { useCopy } from './use-copy.ts';
 
 export function CopyId({ id }: { id: string }) {
   const { isCopied, copy } = useCopy(id);

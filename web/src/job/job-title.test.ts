@@ -23,7 +23,7 @@ it.each([
 });
 
 it('keeps a title short, and its characters whole', () => {
-  expect(titleOf({ name: null, data: '😀'.repeat(500), id })).toBe(`${'😀'.repeat(79)}…`);
+  expect(titleOf({ name: null, data: '😀'.repeat(500), id })).toBe(`${'😀'.repeat(39)}…`);
 });
 
 it('keeps an id that is short already', () => {
