@@ -206,7 +206,10 @@ it('wait: a suspended script holds no slot, gets the data of its event, and fail
   expect(ran(id)).toEqual(['encode', 'publish 12 MB {"by":"ann"}']);
 
   const late = await bench.add('approval', { param1: '100ms' });
-  expect(await bench.until(late, isOver)).toMatchObject({ state: 'failed', failure: { group: 'exit 124' } });
+  expect(await bench.until(late, isOver)).toMatchObject({
+    state: 'failed',
+    failure: { group: 'exit 124: longhaul: event approval did not arrive in time' },
+  });
   expect(bench.log(late)).toContain('longhaul: event approval did not arrive in time');
   expect(ran(late)).toEqual(['encode']);
 });
