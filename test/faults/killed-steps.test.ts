@@ -4,6 +4,8 @@ import { isFullSize } from '../support/test-size.ts';
 import { aFolder } from './fault-environment.ts';
 import { KILLED_STEPS_MS, surviveKilledSteps } from './killed-steps.ts';
 
+const describeAtFullSize = isFullSize ? describeWithRedis : () => undefined;
+
 describe('over SQLite', () => {
   it(
     'steps that are kept never run again when workers are killed, and every job ends',
@@ -12,8 +14,8 @@ describe('over SQLite', () => {
   );
 });
 
-describeWithRedis('over Redis', () => {
-  it.runIf(isFullSize)(
+describeAtFullSize('over Redis', () => {
+  it(
     'steps that are kept never run again when workers are killed, and every job ends',
     async () => {
       const redis = await startRedis();

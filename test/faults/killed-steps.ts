@@ -27,6 +27,18 @@ interface Seen {
   readonly done: readonly string[];
 }
 
+/** Waits until a step begins, at most two seconds: the last jobs may be done. */
+async function nextRun(ledger: string): Promise<void> {
+  const before = linesOf(ledger).length;
+  for (const endAt = monotonicMs() + 2_000; monotonicMs() < endAt; await sleep(1))
+    if (
+      linesOf(ledger)
+        .slice(before)
+        .some((line) => line.startsWith('run '))
+    )
+      return;
+}
+
 export async function surviveKilledSteps(address: string, options: ConnectOptions, store: string): Promise<void> {
   const random = openRandom();
   printSeed(`killed steps, ${store}`, random);
@@ -45,6 +57,8 @@ export async function surviveKilledSteps(address: string, options: ConnectOption
     const worker = await startFixture('steps-worker.mjs', [plan]);
     await worker.next(({ type }) => type === 'ready');
     await sleep(random.between(20, 400));
+    // Every second kill hits a step for certain; the others come at any time.
+    if (kills % 2 === 0) await nextRun(ledger);
     await worker.kill9();
     seen.push(await doneSteps(longhaul, ledger));
   }

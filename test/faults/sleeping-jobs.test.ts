@@ -4,6 +4,8 @@ import { isFullSize } from '../support/test-size.ts';
 import { aFolder } from './fault-environment.ts';
 import { SLEEPING_JOBS_MS, sleepWithoutCost } from './sleeping-jobs.ts';
 
+const describeAtFullSize = isFullSize ? describeWithRedis : () => undefined;
+
 describe('over SQLite', () => {
   it(
     'sleeping jobs cost almost no CPU, and wake at their time',
@@ -12,8 +14,8 @@ describe('over SQLite', () => {
   );
 });
 
-describeWithRedis('over Redis', () => {
-  it.runIf(isFullSize)(
+describeAtFullSize('over Redis', () => {
+  it(
     'sleeping jobs cost almost no CPU, and wake at their time',
     async () => {
       const redis = await startRedis();
