@@ -1,9 +1,10 @@
 /** The promises of the library, the same over every store. One small file for each store runs it. */
-import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Longhaul, StandardSchema, StoreEvent } from '../../src/library/index.ts';
 import { advance, fail, forward, LonghaulError, release, retry } from '../../src/library/index.ts';
 import { waitFor as waitAtMost } from '../../src/testing/index.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
+import { closingAfterEach } from './opened.ts';
 
 /** A limit for what hangs: it costs nothing where it is not reached. */
 const DEADLINE_MS = 30_000;
@@ -17,15 +18,7 @@ async function textIn(parts: AsyncIterable<string>): Promise<string> {
 
 export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
   describe(`The library over ${name}`, () => {
-    const opened: Longhaul[] = [];
-    const connectFresh = async (): Promise<Longhaul> => {
-      const longhaul = await open();
-      opened.push(longhaul);
-      return longhaul;
-    };
-    afterEach(async () => {
-      await Promise.all(opened.splice(0).map((longhaul) => longhaul.close()));
-    });
+    const connectFresh = closingAfterEach(open);
 
     test('A job is added and run, and its typed result is returned.', async () => {
       const longhaul = await connectFresh();

@@ -1,20 +1,13 @@
 /** Durable steps of handlers, the same over every store. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Longhaul } from '../../src/library/index.ts';
 import { StepTimeout, Suspended } from '../../src/library/index.ts';
 import { waitFor } from '../../src/testing/index.ts';
+import { closingAfterEach } from './opened.ts';
 
 export function stepsOver(name: string, open: () => Promise<Longhaul>): void {
   describe(`Steps over ${name}`, () => {
-    const opened: Longhaul[] = [];
-    const connectFresh = async (): Promise<Longhaul> => {
-      const longhaul = await open();
-      opened.push(longhaul);
-      return longhaul;
-    };
-    afterEach(async () => {
-      await Promise.all(opened.splice(0).map((longhaul) => longhaul.close()));
-    });
+    const connectFresh = closingAfterEach(open);
     const isSuspended = (longhaul: Longhaul, id: string) =>
       waitFor('the job is suspended', async () => (await longhaul.find(id))?.label === 'suspended');
 

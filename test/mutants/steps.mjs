@@ -146,9 +146,9 @@ export const steps = [
   },
   {
     name: 'steps: a sleep of any length stays in the worker',
-    file: 'src/library/steps/handler-steps.ts',
-    find: 'const MAX_SLEEP_MS = 5_000;',
-    replace: 'const MAX_SLEEP_MS = 5_001;',
+    file: 'src/core/job/step.ts',
+    find: 'const MAX_SHORT_SLEEP_MS = 5_000;',
+    replace: 'const MAX_SHORT_SLEEP_MS = 5_001;',
     suites: ['test/library/step-rules.test.ts'],
   },
   {

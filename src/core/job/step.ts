@@ -58,6 +58,9 @@ export interface Suspension {
 /** The run time of a job that waits for an event without a timeout: the latest time that dates can express. */
 export const NEVER = 8_640_000_000_000_000;
 
+/** Sleeps up to this long stay in the worker or script; longer ones suspend the attempt. */
+export const MAX_SHORT_SLEEP_MS = 5_000;
+
 export const MAX_STEPS = 1_000;
 /** In bytes of UTF-8: name, result and failure of a step, and of all steps of a job together. */
 export const MAX_STEP_BYTES = 256 * 1024;

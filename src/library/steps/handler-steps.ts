@@ -13,7 +13,7 @@ import type { Duration } from '../../core/input/duration.ts';
 import { toJsonText } from '../../core/input/json.ts';
 import { failureOf, isFinal, markStep } from '../../core/job/failure.ts';
 import type { Step, StepSums } from '../../core/job/step.ts';
-import { MAX_STEPS, suspensionText } from '../../core/job/step.ts';
+import { MAX_SHORT_SLEEP_MS, MAX_STEPS, suspensionText } from '../../core/job/step.ts';
 import { backoffMs } from '../../core/lifecycle/backoff.ts';
 import { refuseStep } from '../../core/lifecycle/steps.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
@@ -27,9 +27,6 @@ import type { CheckedStep, ChildJob, ChildResult, StepOptions } from './step-opt
 import { checkName, checkSleep, checkStep, checkWait } from './step-options.ts';
 
 type SuspendOutcome = AttemptOutcome & { readonly kind: 'suspend' };
-
-/** Shorter sleeps stay in the worker. */
-const MAX_SLEEP_MS = 5_000;
 
 /** The step in whose function a call is made. */
 const insideStep = new AsyncLocalStorage<{ readonly of: HandlerSteps; readonly name: string }>();
@@ -90,7 +87,7 @@ export class HandlerSteps {
     const { step, now } = await this.#begin({ kind: 'sleep', name: key, status: 'waiting', delayMs: ms });
     this.check();
     const until = step.until ?? now;
-    if (until - now > MAX_SLEEP_MS) return this.#suspend({ until, event: null, children: null });
+    if (until - now > MAX_SHORT_SLEEP_MS) return this.#suspend({ until, event: null, children: null });
     if (until > now) await this.#whileInFlight(() => delay(until - now, undefined, { signal: this.#options.signal() }));
   }
 

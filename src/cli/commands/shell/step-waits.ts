@@ -5,18 +5,16 @@
  * end: the node starts it again when the wait is over.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { MAX_SHORT_SLEEP_MS } from '../../../core/job/step.ts';
 import { WAIT_STATUS } from '../../../runner/attempt/outcome.ts';
 import { print, printNotice } from '../../output/screen.ts';
 import { UsageError } from '../../table/command.ts';
 import { TIMEOUT_STATUS } from './step-command.ts';
 import type { ScriptStepFiles } from './step-exchange.ts';
 
-/** Shorter sleeps need no restart of the script. */
-const MAX_SLEEP_MS = 5_000;
-
 export async function sleepStep(files: ScriptStepFiles, ms: number): Promise<number> {
   checkOutside('--sleep');
-  if (ms <= MAX_SLEEP_MS) {
+  if (ms <= MAX_SHORT_SLEEP_MS) {
     await delay(ms);
     return 0;
   }
