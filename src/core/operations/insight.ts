@@ -26,7 +26,7 @@ const READERS: { readonly [Kind in InsightKind]: Reader<Kind> } = {
     table.leasesUntil(queue, now, limit).map(({ id, lease }) => ({ id, until: lease.until })),
   storage: (table, { queue }) => (queue === undefined ? table.queues() : [queue]).map((name) => table.storage(name)),
   tags: (table, { limit }) => table.topTags(limit),
-  throttles,
+  throttles: (table, _query, moment) => throttles(table, moment),
   brakes: waitReasons,
 };
 

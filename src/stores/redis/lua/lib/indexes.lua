@@ -58,7 +58,8 @@ return {
       local _, parkedMember, score = indexes.indexOf(job)
       unitOfWork.put(side, score, parkedMember)
       unitOfWork.put('parks:' .. job.fields.parked, 0, job.queue)
-      if job.fields.parked:find('^n:') then unitOfWork.put('needs:' .. job.queue, 0, job.fields.parked) end
+      local kind, wake = job.fields.parked:match('^([nr]):'), context.wakes[job.fields.parked] or context.now
+      if kind then unitOfWork.put('needs:' .. job.queue, kind == 'r' and text(wake) or 0, job.fields.parked) end
     elseif side then
       unitOfWork.put(side, job.fields.endedAt or job.seq, member)
     end

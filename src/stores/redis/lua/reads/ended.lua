@@ -1,6 +1,6 @@
 -- ended: jobs of a queue and a state by their end; of running jobs, those whose lease has ended, by its end.
 -- ARGV: clock, queue, state, the first end, how many. Returns for each: id, end.
--- uses: clock, record
+-- uses: clock, context, record
 clock.readClock()
 
 local _, queue, state, from, limit = unpack(args)
