@@ -10,8 +10,8 @@ import type { Heartbeat, HeartbeatResult, Settlement, SettleResult } from '../po
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
 import { eventOf, isRefusal } from './apply.ts';
-import { pauseThrottle } from './buckets.ts';
 import { applyWithDependents, findParents, waitFor, withParents } from './dependents.ts';
+import { pauseThrottle } from './limits/buckets.ts';
 import { addProgressWebhooks } from './outbox.ts';
 import { withArrivedEvent } from './steps/keep-steps.ts';
 

@@ -5,9 +5,9 @@ import type { FailureGroup } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
 import { groupOrder, withTrends } from '../statistics/failure-trend.ts';
 import { dayOf } from '../statistics/statistics.ts';
+import { throttles, waitReasons } from './limits/throttle-reads.ts';
 import { prunable } from './retention.ts';
 import { keptCells, series, statistics } from './statistics.ts';
-import { throttles, waitReasons } from './throttle-reads.ts';
 
 type Reader<Kind extends InsightKind> = (
   table: Table,

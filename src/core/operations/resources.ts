@@ -9,7 +9,7 @@ import { capacityIn, fits, needsAt, needsOf, needsRotation, PATIENCE_MS, readRes
 import { throttlesOf } from '../limits/throttle.ts';
 import type { ClaimRequest } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
-import { bucketsOf, closedAmong } from './buckets.ts';
+import { bucketsOf, closedAmong } from './limits/buckets.ts';
 import { fullAmong } from './throttles.ts';
 
 /** Unparks the first job of each distinct need that fits. Returns whether it unparked any. */

@@ -14,8 +14,8 @@ import type { FullThrottle, WaitReason } from '../limits/throttle.ts';
 import { keyOf, namedAddress, readAddress, throttlesOf } from '../limits/throttle.ts';
 import type { Table } from '../ports/table.ts';
 import { GLOBAL_SETTINGS_KEY } from '../settings/settings.ts';
-import { bucketsChanged, bucketsOf, closedAmong } from './buckets.ts';
 import { fitRate } from './clock-step.ts';
+import { bucketsChanged, bucketsOf, closedAmong } from './limits/buckets.ts';
 
 /** Returns the maximum of a throttle, or null if it has none. */
 export function maxOf(table: Table, address: string): number | null {

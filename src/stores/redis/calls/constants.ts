@@ -18,9 +18,9 @@ import {
 import { MAX_PRUNABLE_SCAN } from '../../../core/lifecycle/prunable.ts';
 import { MAX_COALESCED } from '../../../core/limits/coalesce.ts';
 import { MAX_NEEDS, NEEDS_ROTATION_MS, PATIENCE_MS } from '../../../core/limits/resources.ts';
-import { MAX_WAKES } from '../../../core/operations/buckets.ts';
 import { MAX_EXPIRED, MAX_PARKED } from '../../../core/operations/claim.ts';
 import { MAX_REBASED } from '../../../core/operations/clock-step.ts';
+import { MAX_WAKES } from '../../../core/operations/limits/buckets.ts';
 import { WORK_EVENTS } from '../../../core/ports/job-store.ts';
 import {
   DEFAULT_SETTINGS,

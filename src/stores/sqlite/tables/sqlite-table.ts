@@ -21,9 +21,9 @@ import type { CurrentFailureGroup } from '../../../core/statistics/failure-trend
 import type { SeriesPage, Span } from '../../../core/statistics/series.ts';
 import type { Measurement, StoredCell } from '../../../core/statistics/statistics.ts';
 import { type QueueStorage, type StoredSize, storageOf } from '../../../core/statistics/storage.ts';
+import { BucketRows } from '../bucket-rows.ts';
 import type { Database } from '../engine/sqlite-database.ts';
 import { StepRows } from '../step-rows.ts';
-import { BucketRows } from './bucket-rows.ts';
 import { CoalescedRows } from './coalesced-rows.ts';
 import { EndedJobs } from './ended-jobs.ts';
 import { JobEdges } from './job-edges.ts';

@@ -288,8 +288,9 @@ else
   end
   rememberClaim()
 end
-if next(context.bucketStates) then require('buckets').write() end
 unitOfWork.flush()
+-- After the records: a call that is cut short in between has started jobs that its repetition answers again.
+if context.bucketStates then require('buckets').write() end
 events.publish()
 
 -- Jobs that were not scanned since the clock went back may be due.

@@ -1,4 +1,4 @@
--- bucket-parking: jobs that are parked until a bucket of a throttle opens (core/operations/buckets.ts). The index needs:<queue>
+-- bucket-parking: jobs that are parked until a bucket of a throttle opens (core/operations/limits/buckets.ts). The index needs:<queue>
 -- has the time at which each of these parks is checked again.
 -- uses: values, context, unit-of-work
 -- on demand: buckets, parking
@@ -9,10 +9,8 @@ local bucketParking = {}
 
 -- Closes a bucket until a job can start. Returns the address under which the job is parked.
 function bucketParking.parkUnder(bucket, queue, to)
-  local park = 'r:' .. queue .. ':' .. bucket.address
   buckets.close(bucket, to)
-  context.wakes[park] = to
-  return park
+  return 'r:' .. queue .. ':' .. bucket.address
 end
 
 -- Unparks the first jobs of each bucket of a queue that is open again. Returns whether any was unparked, and whether more may

@@ -1,4 +1,4 @@
--- buckets: rates and pauses of throttles (core/limits/bucket.ts, core/operations/buckets.ts). Their states are cached in the
+-- buckets: rates and pauses of throttles (core/limits/bucket.ts, core/operations/limits/buckets.ts). Their states are cached in the
 -- call, and written by buckets.write.
 -- uses: values, context
 -- on demand: rates, throttles
@@ -6,6 +6,7 @@
 local throttles = require('throttles')
 local rates = require('rates')
 local buckets = {}
+context.bucketStates = {} -- by address
 
 function buckets.bucketOf(job, name)
   local throttle, key, cost = throttles.named(name), '', 1

@@ -2,6 +2,7 @@
 -- uses: values, context, queue-settings
 
 local throttles = {}
+context.namedThrottles = {} -- by name
 
 -- Returns a field of the data as part of a key, or nil.
 local function keyPart(value)

@@ -3,18 +3,18 @@
  * writes.
  */
 
-import { byText } from '../input/text-order.ts';
-import type { Job } from '../job/job.ts';
-import { labelOf } from '../job/label.ts';
-import type { Moment } from '../lifecycle/clock.ts';
-import { bucketOpensAt, bucketState, parkedBucket, readBucket } from '../limits/bucket.ts';
-import { needsOf } from '../limits/resources.ts';
-import type { WaitReason } from '../limits/throttle.ts';
-import type { InsightQueryOf, ThrottleUse } from '../ports/insight.ts';
-import { MAX_BUCKETS, MAX_HOLDERS } from '../ports/insight.ts';
-import type { Table } from '../ports/table.ts';
-import { exceedsAllWorkers } from './resources.ts';
-import { limitReason, maxOf } from './throttles.ts';
+import { byText } from '../../input/text-order.ts';
+import type { Job } from '../../job/job.ts';
+import { labelOf } from '../../job/label.ts';
+import type { Moment } from '../../lifecycle/clock.ts';
+import { bucketOpensAt, bucketState, parkedBucket, readBucket } from '../../limits/bucket.ts';
+import { needsOf } from '../../limits/resources.ts';
+import type { WaitReason } from '../../limits/throttle.ts';
+import type { InsightQueryOf, ThrottleUse } from '../../ports/insight.ts';
+import { MAX_BUCKETS, MAX_HOLDERS } from '../../ports/insight.ts';
+import type { Table } from '../../ports/table.ts';
+import { exceedsAllWorkers } from '../resources.ts';
+import { limitReason, maxOf } from '../throttles.ts';
 
 /** Returns the limit that keeps a ready job from starting now, or that no worker could start it. */
 export function waitReasonOf(table: Table, job: Job, now: number): WaitReason | null {

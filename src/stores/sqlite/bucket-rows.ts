@@ -1,8 +1,8 @@
 /** Buckets of throttles, and the times at which the jobs parked under them are checked again. */
-import type { BucketState } from '../../../core/limits/bucket.ts';
-import { parkedBucket, readBucket } from '../../../core/limits/bucket.ts';
-import type { Database, Statement } from '../engine/sqlite-database.ts';
-import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
+import type { BucketState } from '../../core/limits/bucket.ts';
+import { parkedBucket, readBucket } from '../../core/limits/bucket.ts';
+import type { Database, Statement } from './engine/sqlite-database.ts';
+import { allRows, execute, firstRow } from './engine/sqlite-database.ts';
 
 type BucketRow = readonly [at: number, until: number, seen: number, version: number];
 

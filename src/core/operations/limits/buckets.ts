@@ -5,8 +5,8 @@
  * Invariant: a bucket under which a job is parked has a wake time in that queue, which is not after the time at which
  * the bucket opens. A wake that comes too early costs one check.
  */
-import type { Job } from '../job/job.ts';
-import type { Bucket, BucketState } from '../limits/bucket.ts';
+import type { Job } from '../../job/job.ts';
+import type { Bucket, BucketState } from '../../limits/bucket.ts';
 import {
   bucketAfter,
   bucketOf,
@@ -16,9 +16,9 @@ import {
   closedBucket,
   parkedBucket,
   readBucket,
-} from '../limits/bucket.ts';
-import { readAddress } from '../limits/throttle.ts';
-import type { Table } from '../ports/table.ts';
+} from '../../limits/bucket.ts';
+import { readAddress } from '../../limits/throttle.ts';
+import type { Table } from '../../ports/table.ts';
 
 /** How many buckets of a queue one claim checks; after that it reports that there is more to do at once. */
 export const MAX_WAKES = 250;
