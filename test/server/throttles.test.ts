@@ -40,7 +40,7 @@ it('a throttle has a rate by key, a job that waits for it names the next start, 
   const jobs = ['a', 'b'].map((id) => ({ queue: 'mail', id, throttles: ['api'], data: { model: 'm' } }));
   await server.ask('POST', '/api/jobs', { body: jobs });
   const claimed = await server.ask('POST', '/api/claim', { body: { worker: 'w', queues: ['mail'], limit: 5 } });
-  const [{ token }] = (claimed.json as { jobs: readonly [{ token: number }] }).jobs;
+  const [{ lease }] = (claimed.json as { jobs: readonly [{ lease: { token: number } }] }).jobs;
   const listed = await server.ask('GET', '/api/throttles');
   expect(listed.json).toMatchObject({
     throttles: [
@@ -51,7 +51,7 @@ it('a throttle has a rate by key, a job that waits for it names the next start, 
   const reason = expect.stringMatching(/^throttle api for key m allows the next start at /);
   expect((await server.ask('GET', '/api/jobs/b')).json).toMatchObject({ label: 'throttled', reason });
   const failure = { message: 'too many requests' };
-  const settlement = { id: 'a', token, kind: 'retry', failure, delay: '2h', throttle: 'api' };
+  const settlement = { id: 'a', token: lease.token, kind: 'retry', failure, delay: '2h', throttle: 'api' };
   expect(await server.ask('POST', '/api/settle', { body: settlement })).toMatchObject({ status: 200 });
   const { throttles } = (await server.ask('GET', '/api/throttles')).json as { throttles: { nextStartAt: number }[] };
   expect(Math.max(...throttles.map(({ nextStartAt }) => nextStartAt))).toBeGreaterThan(Date.now() + 7_000_000);
