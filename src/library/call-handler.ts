@@ -47,7 +47,8 @@ function toAttemptOutcome(outcome: HandlerOutcome): AttemptOutcome {
     }
     case 'retry': {
       const failure = { group: 'retry', message: outcome.reason, detail: null };
-      return { kind: 'retry', failure, delayMs: outcome.delayMs };
+      const { delayMs, throttle } = outcome;
+      return { kind: 'retry', failure, delayMs, ...(throttle !== undefined && { throttle }) };
     }
     case 'release':
     case 'forward':

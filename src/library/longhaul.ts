@@ -33,6 +33,7 @@ import type { Refused } from '../core/ports/refusal.ts';
 import type { Store } from '../core/ports/store.ts';
 import { deletedQueues, totalJobs } from '../core/settings/delete-queue.ts';
 import type { ExplainedSetting, SettingName } from '../core/settings/global-settings.ts';
+import type { ThrottleInput } from '../core/settings/limit-input.ts';
 import type { QueueSettings } from '../core/settings/settings.ts';
 import { DEFAULT_SETTINGS, GLOBAL_SETTINGS_KEY } from '../core/settings/settings.ts';
 import type { SettingsInput } from '../core/settings/settings-input.ts';
@@ -208,9 +209,12 @@ export class Longhaul implements AsyncDisposable {
     return listThrottles(this.store);
   }
 
-  /** Sets how many jobs may hold a slot of a throttle at once. Null removes the maximum. */
-  async setThrottle(name: string, max: number | null): Promise<void> {
-    await setThrottle(this.store, name, max);
+  /**
+   * Sets the limits of a throttle: how many jobs may hold a slot at once, as a number or `max`, and how much may start
+   * in a period, `rate`, for each key `by` data fields, counted by the data field `cost`. Null removes the throttle.
+   */
+  async setThrottle(name: string, limits: number | ThrottleInput | null): Promise<void> {
+    await setThrottle(this.store, name, limits);
   }
 
   /** Lists the failure groups; with `past`, also groups without a failed job left. */

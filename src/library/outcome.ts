@@ -8,6 +8,7 @@ import { checked, duration, listOf, object, text } from '../core/input/check.ts'
 import type { Duration } from '../core/input/duration.ts';
 import { jobId, queueName } from '../core/job/names.ts';
 import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
+import { throttleName } from '../core/settings/limit-input.ts';
 
 /** Registered: the module of an isolated handler may load its own copy of this file. */
 const OUTCOME: unique symbol = Symbol.for('longhaul.outcome');
@@ -23,7 +24,7 @@ export type HandlerOutcome =
       } | null;
     }
   | { readonly kind: 'fail'; readonly message: string; readonly group: string | null; readonly isFinal: boolean }
-  | { readonly kind: 'retry'; readonly reason: string; readonly delayMs: number }
+  | { readonly kind: 'retry'; readonly reason: string; readonly delayMs: number; readonly throttle?: string }
   | { readonly kind: 'release'; readonly reason: string }
   | { readonly kind: 'forward'; readonly address: string };
 
@@ -51,10 +52,15 @@ export function fail(message: string, options: { group?: string; final?: boolean
   return { [OUTCOME]: { kind: 'fail', message, group: options.group ?? null, isFinal: options.final ?? false } };
 }
 
-/** Retries the job after a delay, if a retry is left. Counts as a failure. */
-export function retry(options: { in: Duration; reason?: string }): Outcome {
-  const given = checked('retry', options, object({ in: duration(), reason: reasonText }));
-  return { [OUTCOME]: { kind: 'retry', reason: given.reason ?? 'asked for another try', delayMs: given.in ?? 0 } };
+const retryShape = object({ in: duration(), reason: reasonText, throttle: throttleName });
+
+/**
+ * Retries the job after a delay, if a retry is left. Counts as a failure. With `throttle`, no job of that throttle starts
+ * until then, on any worker; if the throttle has a rate by key, no job with the key of this job.
+ */
+export function retry(options: { in: Duration; reason?: string; throttle?: string }): Outcome {
+  const { in: delayMs = 0, reason = 'asked for another try', throttle } = checked('retry', options, retryShape);
+  return { [OUTCOME]: { kind: 'retry', reason, delayMs, ...(throttle !== undefined && { throttle }) } };
 }
 
 /** Returns the job to the front of its queue. Counts as an interruption, not as a failure. */

@@ -79,7 +79,10 @@ function workerFamily(workers: readonly WorkerRecord[]): Family {
 
 async function throttleFamilies(store: Store): Promise<readonly Family[]> {
   const views = await listThrottles(store);
-  const named = views.flatMap((view) => (view.name === null ? [] : [{ ...view, throttle: view.name }]));
+  // The keys of a rate are entries of their own: they count with the waiting jobs of their throttle.
+  const whole = views.filter(({ name, key }) => name !== null && key === null);
+  const waitingFor = (name: string) => views.reduce((sum, view) => sum + (view.name === name ? view.waiting : 0), 0);
+  const named = whole.map((view) => ({ ...view, throttle: view.name ?? '', waiting: waitingFor(view.name ?? '') }));
   const shown = named.slice(0, MAX_THROTTLES);
   const samples = (valueOf: (view: (typeof shown)[number]) => number | null): readonly Sample[] =>
     shown.flatMap((view) => {

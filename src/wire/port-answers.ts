@@ -169,11 +169,12 @@ const throttleUse = fields({
   max: orNull(whole),
   held: whole,
   waiting: whole,
+  nextStartAt: orNull(ms),
   holders: listOf(word, MAX_ITEMS),
 });
 const waitReason = anyOf('by', {
   queue: fields({ by: oneOf('queue'), held: whole, max: whole }),
-  rate: fields({ by: oneOf('rate'), until: ms }),
+  rate: fields({ by: oneOf('rate'), until: ms }, { throttle: word, key: word }),
   needs: fields({ by: oneOf('needs'), needs: word }),
   throttle: fields({ by: oneOf('throttle'), address: word, held: whole, max: whole }),
 });

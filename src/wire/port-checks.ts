@@ -142,7 +142,7 @@ export const settlement = anyOf('kind', {
     { result: jsonText, data: jsonText, next: fields({ queue: queueName, delayMs: ms }, { dependsOn: jobIds }) },
   ),
   fail: fields({ ...attempt, kind: oneOf('fail'), failure: failureRecord, delayMs: ms }, { final: flag }),
-  retry: fields({ ...attempt, kind: oneOf('retry'), failure: failureRecord, delayMs: ms }),
+  retry: fields({ ...attempt, kind: oneOf('retry'), failure: failureRecord, delayMs: ms }, { throttle: word }),
   resend: fields({ ...attempt, kind: oneOf('resend'), delayMs: ms, reason: freeText }),
   release: fields({ ...attempt, kind: oneOf('release'), reason: freeText }),
   crash: fields({ ...attempt, kind: oneOf('crash'), reason: freeText }),

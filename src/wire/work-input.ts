@@ -5,6 +5,7 @@ import { described, schemaOf } from '../core/input/json-schema.ts';
 import { groupOfMessage, MAX_DETAIL_LENGTH, MAX_GROUP_LENGTH, MAX_MESSAGE_LENGTH } from '../core/job/failure.ts';
 import type { Failure } from '../core/job/job.ts';
 import { jobId, queueName } from '../core/job/names.ts';
+import { throttleName } from '../core/settings/limit-input.ts';
 import { oneOrMany } from './job-input.ts';
 import { jsonValue } from './json-value.ts';
 import { jobIds, whole, word } from './port-checks.ts';
@@ -54,7 +55,7 @@ const settlement = anyOf('kind', {
     { result: jsonValue, data: jsonValue, next: fields({ queue: queueName }, { delay, dependsOn: jobIds }) },
   ),
   fail: fields({ ...attempt, kind: oneOf('fail'), failure }, { delay, final: flag }),
-  retry: fields({ ...attempt, kind: oneOf('retry'), failure }, { delay }),
+  retry: fields({ ...attempt, kind: oneOf('retry'), failure }, { delay, throttle: throttleName }),
   resend: fields({ ...attempt, kind: oneOf('resend') }, { delay, reason: message }),
   release: fields({ ...attempt, kind: oneOf('release') }, { reason: message }),
   forward: fields({ ...attempt, kind: oneOf('forward'), address: message }),

@@ -30,7 +30,14 @@ it('sets, lists and deletes throttles without a node, and refuses a maximum of 0
   });
   expect(await bench.json('throttle')).toMatchObject([{ name: 'db', max: 2, held: 0, holders: [] }]);
   await refused(2, 'must be a whole number from 1 to 1000000', 'throttle', 'db', '0');
-  await refused(2, 'MAX or --delete is missing', 'throttle', 'db');
+  await refused(2, 'MAX, --rate or --delete is missing', 'throttle', 'db');
+  await refused(2, '--by and --cost need --rate', 'throttle', 'db', '2', '--by', 'model');
+  expect(await bench.run('throttle', 'api', '--rate', '60/1m', '--by', 'model', '--cost', 'n')).toMatchObject({
+    code: 0,
+    stdout: 'throttle api: at most 60/1m started for each model, counted by n\n',
+  });
+  expect((await bench.run('throttle')).stdout).toMatch(/api +0 of any +60\/1m/);
+  expect(await bench.run('throttle', 'api', '--delete')).toMatchObject({ code: 0 });
   expect(await bench.run('throttle', 'db', '--delete')).toMatchObject({ code: 0 });
   expect((await bench.run('throttle')).stdout).toContain('no throttles');
 });

@@ -45,6 +45,7 @@ import { stepContract } from './steps.ts';
 import { storageContract } from './storage.ts';
 import { suspendContract } from './suspend.ts';
 import { textContract } from './texts.ts';
+import { throttleRateContract } from './throttle-rates.ts';
 import { throttleContract } from './throttles.ts';
 import { uniqueContract } from './unique.ts';
 import { webhookContract } from './webhooks.ts';
@@ -76,6 +77,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'deleting a queue': deleteQueueContract,
   'unique keys': uniqueContract,
   throttles: throttleContract,
+  'rates of throttles': throttleRateContract,
   'limits of a queue': limitContract,
   'global settings': globalSettingsContract,
   coalescing: coalesceContract,

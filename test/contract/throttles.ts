@@ -226,9 +226,9 @@ export function throttleContract(open: Open): void {
     );
     await bench.claim({ queues: ['q', 'keyed'] });
     expect(await bench.jobs.insight({ kind: 'throttles' })).toEqual([
-      { address: 'k:keyed:x', max: 1, held: 1, waiting: 1, holders: ['k1'] },
-      { address: 't:db', max: 1, held: 1, waiting: 2, holders: ['a'] },
-      { address: 't:free', max: null, held: 1, waiting: 0, holders: ['d'] },
+      { address: 'k:keyed:x', max: 1, held: 1, waiting: 1, nextStartAt: null, holders: ['k1'] },
+      { address: 't:db', max: 1, held: 1, waiting: 2, nextStartAt: null, holders: ['a'] },
+      { address: 't:free', max: null, held: 1, waiting: 0, nextStartAt: null, holders: ['d'] },
     ]);
     await bench.settle((await bench.job('a')) as never, complete);
     await bench.settle((await bench.job('d')) as never, complete);

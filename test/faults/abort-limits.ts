@@ -20,6 +20,15 @@ const parked: Scenario['prepare'] = async (bench) => {
   await bench.claim();
 };
 
+/** More jobs than the rate of a throttle lets start, and one that is parked. */
+const rated: Scenario['prepare'] = async (bench) => {
+  await bench.setQueue('q', { throttles: ['api'] });
+  const value = JSON.stringify({ rate: { count: 2, ms: 60_000 }, by: ['site'] });
+  await bench.records.put({ kind: THROTTLE_RECORD, key: 'api', value });
+  await bench.add(...['s-1', 's-2', 's-3', 's-4'].map((id) => ({ id, data: '{"site":1}' })));
+  await bench.claim({ limit: 1 });
+};
+
 /** Jobs that need more than the free capacity of the first worker. */
 const needing: Scenario['prepare'] = async (bench) => {
   const needs = ['cpu=4', 'cpu=1', 'cpu=4', 'cpu=2,gpu=1', 'cpu=1'];
@@ -54,6 +63,7 @@ const leader = { id: 'e-1', token: 1 };
 
 const SCENARIOS: readonly (Omit<Scenario, 'repeatsAnswer'> & { readonly repeatsAnswer?: boolean })[] = [
   { name: 'claim', which: 'jobs that find no slot', prepare: limited, call: claimAll },
+  { name: 'claim', which: 'jobs that the rate of a throttle holds back', prepare: rated, call: claimAll },
   { name: 'claim', which: 'jobs that need more than the free capacity', prepare: needing, call: claimWith('cpu=3') },
   { name: 'claim', which: 'jobs that did not fit before', prepare: parkedForNeeds, call: claimWith('cpu=6,gpu=1') },
   {

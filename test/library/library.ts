@@ -29,6 +29,26 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(answer).toBe(5);
     });
 
+    test('A throttle with a rate holds jobs back, and a retry that names it pauses it.', async () => {
+      const longhaul = await connectFresh();
+      await longhaul.setThrottle('api', { rate: '2/1h', by: 'model', cost: 'n' });
+      const queue = longhaul.queue<{ model: string; n: number }, unknown>('calls');
+      await queue.configure({ retries: 1, throttles: ['api'] });
+      queue.work(async (job) => (job.data.model === 'busy' ? retry({ in: '1d', throttle: 'api' }) : 'done'));
+      expect(await queue.run({ model: 'm', n: 2 })).toBe('done');
+      const second = await queue.add({ model: 'm', n: 1 });
+      await queue.add({ model: 'busy', n: 1 });
+      const busy = async () =>
+        (await longhaul.throttles()).find(({ key, nextStartAt }) => key === 'busy' && nextStartAt !== null);
+      const { nextStartAt } = (await waitFor('the throttle is paused', busy)) as { nextStartAt: number };
+      expect(nextStartAt).toBeGreaterThan(Date.now() + 80_000_000);
+      expect((await longhaul.find(second.id))?.state).toBe('waiting');
+      await expect(longhaul.setThrottle('api', { rate: '2/1h', cost: 'n', speed: 1 } as never)).rejects.toThrow(
+        'speed',
+      );
+      expect(() => retry({ in: 1, throttle: 'no name' })).toThrow('throttle');
+    });
+
     test('Closing a connection leaves no timer, socket or thread of it or its worker.', async () => {
       const left = await handlesLeftBy(async () => {
         const longhaul = await open();

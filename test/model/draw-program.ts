@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import type { JobPolicy } from '../../src/core/job/job.ts';
 import { LABELS } from '../../src/core/job/label.ts';
+import type { ThrottleSettings } from '../../src/core/limits/bucket.ts';
 import {
   BRIEF_MS,
   LONG_MS,
@@ -137,6 +138,9 @@ const outcome = fc.oneof(
   },
 );
 
+/** Pauses a throttle. */
+const pausing = fc.record({ kind: oneOf('retry'), failure, delayMs, throttle: oneOf('t', 'u') });
+
 const stepKept = both(
   fc.record({ who, which, kind: oneOf('run', 'sleep', 'event', 'event', 'event'), name: oneOf('go', 'go', 'go#2') }),
   both(
@@ -204,7 +208,20 @@ const limitsOf = {
 const limits = upTo(2, limitsOf);
 const someQueue = oneOf('x', 'x', 'x', 'y');
 const setLimits = fc.record({ call: oneOf('settings'), queue: someQueue, settings: limits });
-const setThrottle = fc.record({ call: oneOf('throttle'), name: oneOf('t', 't', 'u'), max: oneOf(null, 1, 1, 1, 2) });
+/** Slots, rates by key and with a cost, and both. */
+const throttleLimits = oneOf<ThrottleSettings>(
+  { max: 1 },
+  { max: 1 },
+  { max: 2 },
+  { rate: { count: 1, ms: SHORT_MS } },
+  { rate: { count: 4, ms: LONG_MS }, cost: 'n' },
+  { max: 2, rate: { count: 2, ms: BRIEF_MS }, by: ['n'] },
+);
+const setThrottle = fc.record({
+  call: oneOf('throttle'),
+  name: oneOf('t', 't', 'u'),
+  limits: fc.oneof({ weight: 1, arbitrary: fc.constant(null) }, { weight: 6, arbitrary: throttleLimits }),
+});
 const limitAll = upTo(2, { maxRunning: limitsOf.maxRunning, throttles: limitsOf.throttles, rate: limitsOf.rate });
 const setAll = fc.record({ call: oneOf('settings'), queue: oneOf('*'), settings: limitAll });
 const limiting = fc.oneof(
@@ -266,6 +283,7 @@ function limitedStep(): fc.Arbitrary<Step> {
     { weight: 4, arbitrary: items('add', limitedJob, 4) },
     { weight: 14, arbitrary: claim },
     { weight: 10, arbitrary: items('settle', fc.record({ who, which: onlyLatest, outcome })) },
+    { weight: 2, arbitrary: items('settle', fc.record({ who, which: onlyLatest, outcome: pausing })) },
     { weight: 1, arbitrary: items('notify', event) },
     { weight: 3, arbitrary: items('cancel', target) },
     { weight: 2, arbitrary: items('delete', fc.record({ who })) },
@@ -363,7 +381,7 @@ export function aProgram(profile: Profile): fc.Arbitrary<Program> {
 }
 
 function beginLimited({ ids }: Profile): fc.Arbitrary<object>[] {
-  const one = (name: string) => fc.record({ call: oneOf('throttle'), name: oneOf(name), max: oneOf(1, 1, 2) });
+  const one = (name: string) => fc.record({ call: oneOf('throttle'), name: oneOf(name), limits: throttleLimits });
   const keys = oneOf(null, { by: [], limit: null }, { by: ['n'], limit: 2 }, { by: [], limit: 1 });
   const coalesce = oneOf(null, { by: ['n'] }, { by: ['n'], scheduled: true });
   const first = fc.record({ call: oneOf('settings'), queue: oneOf('x'), settings: fc.record({ keys, coalesce }) });

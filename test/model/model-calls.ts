@@ -129,7 +129,7 @@ function take(model: Model, request: ClaimRequest, moment: Moment): readonly Run
       const isServed = model.limits.roomIn(queue, moment.now) > 0 && model.limits.hasRoom(job);
       const hasRoom = isServed && fits(model.limits.needs(job), used);
       const isLeft = !model.isBlocked(model.get(job.id) as Job);
-      if (taken.length >= limit || !hasRoom || !isLeft) continue;
+      if (taken.length >= limit || !hasRoom || !isLeft || model.limits.waitsForBucket(job, moment.now)) continue;
       const token = model.nextToken(job.id);
       const lease = { now: moment.now, token, worker, leaseMs: leaseMs ?? settings.leaseMs };
       const equals = equalJobs(model, job, moment.now);
@@ -167,6 +167,19 @@ function nextTimes(model: Model, queue: string, now: number): readonly number[] 
   return [...times, ...model.limits.nextStart(queue, now)];
 }
 
+/**
+ * Returns the first time at which a bucket of a throttle opens for a job that only the bucket holds back, or null. A
+ * claim may name an earlier time: a store does not know whether a job that was parked before is still held back.
+ */
+export function nextOpening(model: Model, { queues }: ClaimRequest, now: number): number | null {
+  const times = queues.flatMap((queue) => {
+    if (model.settings(queue).state !== 'up' || model.limits.roomIn(queue, now) <= 0) return [];
+    const free = model.ready(queue, now).filter((job) => model.limits.needs(job) === '' && model.limits.hasRoom(job));
+    return free.flatMap((job) => model.limits.opensAt(job, now) ?? []);
+  });
+  return times.length === 0 ? null : Math.min(...times);
+}
+
 export function heartbeat(model: Model, beat: Heartbeat, { now }: Moment): HeartbeatResult {
   const job = model.get(beat.id);
   if (job === undefined) return refuseJob('not-found', beat.id);
@@ -190,6 +203,8 @@ export function settle(model: Model, settlement: Settlement, { now }: Moment): S
     const ids = parentsAfter(model, settlement, change);
     const parents = ids === undefined ? [] : findParents(model, { id: job.id, known: job }, ids);
     if ('ok' in parents) return parents;
+    if (settlement.kind === 'retry' && settlement.throttle !== undefined)
+      model.limits.pause(job, { name: settlement.throttle, ms: settlement.delayMs }, now);
     applyAndNotify(model, change, now);
     waitFor(model, change.job, parents, now);
     return { ok: true, state: model.get(job.id)?.state as Job['state'] };

@@ -6,6 +6,16 @@
  */
 import type { Job } from '../../src/core/job/job.ts';
 import type { Transition } from '../../src/core/lifecycle/lifecycle.ts';
+import type { Bucket, BucketState, Throttle } from '../../src/core/limits/bucket.ts';
+import {
+  bucketAfter,
+  bucketOf,
+  bucketOpensAt,
+  bucketState,
+  closedBucket,
+  NO_THROTTLE,
+  rebasedBucket,
+} from '../../src/core/limits/bucket.ts';
 import { clampedRateAt, rateAfter, rateNextAt, rateRoom } from '../../src/core/limits/rate.ts';
 import { needsOf } from '../../src/core/limits/resources.ts';
 import { keyOf, readAddress, throttlesOf } from '../../src/core/limits/throttle.ts';
@@ -18,6 +28,7 @@ export class ModelLimits {
   readonly #served: Record<string, number> = {};
   readonly #last: Record<string, number> = {};
   readonly #rates: Record<string, number> = {};
+  readonly #buckets: Record<string, BucketState> = {};
 
   constructor(model: Model) {
     this.#model = model;
@@ -63,15 +74,18 @@ export class ModelLimits {
     return rate === null ? places : Math.min(places, rateRoom(rate, this.#rates[queue] ?? 0, now));
   }
 
-  started({ queue, turn }: Job, now: number): void {
+  started(job: Job, now: number): void {
+    const { queue, turn } = job;
+    for (const bucket of this.#bucketsOf(job))
+      this.#buckets[bucket.address] = bucketAfter(bucket, this.#state(bucket, now), now);
     const { keys, rate } = this.#model.settings(queue);
     if (keys !== null) this.#served[queue] = Math.max(this.#served[queue] ?? 0, turn);
-    if (rate !== null) this.#rates[queue] = rateAfter(rate, this.#rates[queue] ?? 0, { now, started: 1 });
+    if (rate !== null) this.#rates[queue] = rateAfter(rate, this.#rates[queue] ?? 0, { now, cost: 1 });
   }
 
   nextStart(queue: string, now: number): readonly number[] {
     const { rate } = this.#model.settings(queue);
-    const at = rate === null ? null : rateNextAt(rate, this.#rates[queue] ?? 0, now);
+    const at = rate === null ? null : rateNextAt(rate, this.#rates[queue] ?? 0, { now, cost: 1 });
     return at === null ? [] : [at];
   }
 
@@ -86,9 +100,64 @@ export class ModelLimits {
     return { ...job, turn };
   }
 
+  /** Whether a bucket of a throttle was used or closed. */
+  get hasBuckets(): boolean {
+    return Object.keys(this.#buckets).length > 0;
+  }
+
+  /** Returns when a job may start if only a bucket holds it back, or null. */
+  opensAt(job: Job, now: number): number | null {
+    return this.#closed(job, now)?.at ?? null;
+  }
+
+  /** Closes the bucket that holds a job back. Returns whether there is one. */
+  waitsForBucket(job: Job, now: number): boolean {
+    const closed = this.#closed(job, now);
+    if (closed === undefined) return false;
+    this.#close(closed.bucket, closed.at, now);
+    return true;
+  }
+
+  pause(job: Job, { name, ms }: { name: string; ms: number }, now: number): void {
+    this.#close(bucketOf(name, this.#throttle(name), job.data), now + ms, now);
+  }
+
+  rebaseBuckets(now: number): void {
+    for (const [address, state] of Object.entries(this.#buckets)) this.#buckets[address] = rebasedBucket(state, now);
+  }
+
+  #close(bucket: Bucket, until: number, now: number): void {
+    const state = this.#state(bucket, now);
+    if (state.until < until) this.#buckets[bucket.address] = closedBucket(state, until, now);
+  }
+
+  #closed(job: Job, now: number): { readonly bucket: Bucket; readonly at: number } | undefined {
+    const found = this.#bucketsOf(job).map((bucket) => ({
+      bucket,
+      at: bucketOpensAt(bucket, this.#state(bucket, now), now),
+    }));
+    return found.find((each): each is { bucket: Bucket; at: number } => each.at !== null);
+  }
+
+  #bucketsOf(job: Job): readonly Bucket[] {
+    const names = this.slots(job).flatMap((address) => {
+      const what = readAddress(address);
+      return 'name' in what ? [what.name] : [];
+    });
+    return names.map((name) => bucketOf(name, this.#throttle(name), job.data));
+  }
+
+  #throttle(name: string): Throttle {
+    return this.#model.throttles[name] ?? NO_THROTTLE;
+  }
+
+  #state({ address, throttle }: Bucket, now: number): BucketState {
+    return bucketState(this.#buckets[address], throttle, now);
+  }
+
   #maxOf(address: string): number {
     const what = readAddress(address);
-    const max = 'name' in what ? this.#model.maxima[what.name] : this.#model.settings(what.queue).keys?.limit;
+    const max = 'name' in what ? this.#throttle(what.name).max : this.#model.settings(what.queue).keys?.limit;
     return max ?? Number.POSITIVE_INFINITY;
   }
 }

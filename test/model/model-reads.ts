@@ -33,7 +33,11 @@ function isWanted(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, job: J
 function nameOf(model: Model, job: Job, now: number): string {
   const { label } = labelOf(job, model.settings(job.queue), now);
   // Workers in the programs of the model register no capacity.
-  const isFree = model.limits.needs(job) === '' && model.limits.roomIn(job.queue, now) > 0 && model.limits.hasRoom(job);
+  const isFree =
+    model.limits.needs(job) === '' &&
+    model.limits.roomIn(job.queue, now) > 0 &&
+    model.limits.hasRoom(job) &&
+    model.limits.opensAt(job, now) === null;
   return label === 'ready' && !isFree ? 'throttled' : label;
 }
 

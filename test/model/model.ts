@@ -17,6 +17,7 @@ import {
   restartedLease,
   type Transition,
 } from '../../src/core/lifecycle/lifecycle.ts';
+import type { Throttle } from '../../src/core/limits/bucket.ts';
 import { coalesceKeyOf } from '../../src/core/limits/coalesce.ts';
 import type { StoreEvent, WorkerRecord } from '../../src/core/ports/job-store.ts';
 import { GLOBAL_SETTINGS_KEY, type QueueSettings, settingsOf } from '../../src/core/settings/settings.ts';
@@ -73,7 +74,7 @@ export class Model {
   now: number;
   readonly #isGuarded: boolean;
   readonly #settings: Record<string, Partial<QueueSettings>> = {};
-  readonly maxima: Record<string, number> = {};
+  readonly throttles: Record<string, Throttle> = {};
   readonly #limits = new ModelLimits(this);
   #rows: readonly { readonly id: string; readonly row: HistoryRow }[] = [];
   #keys: readonly HeldKey[] = [];
@@ -105,6 +106,7 @@ export class Model {
         return job.state === 'waiting' ? rebased(job, time) : job;
       });
       for (const queue of ALL_QUEUES) this.#limits.fitRate(queue, reading.now);
+      this.#limits.rebaseBuckets(reading.now);
     }
     return reading;
   }

@@ -5,6 +5,7 @@
  * A step names no token, no attempt and mostly no id: those are known only when the program runs. It describes which
  * one it means ("the second running job").
  */
+import type { ThrottleSettings } from '../../src/core/limits/bucket.ts';
 import type {
   Cancel,
   ClaimRequest,
@@ -71,7 +72,7 @@ export type Step =
     }
   | { readonly call: 'endWorker'; readonly worker: string; readonly kind: 'fail' | 'deregister' }
   | { readonly call: 'maintain'; readonly limit: number }
-  | { readonly call: 'throttle'; readonly name: string; readonly max: number | null }
+  | { readonly call: 'throttle'; readonly name: string; readonly limits: ThrottleSettings | null }
   | { readonly call: 'settings'; readonly queue: string; readonly settings: Partial<QueueSettings> }
   | {
       readonly call: 'list';

@@ -1,5 +1,7 @@
 /** Turns a step into its present call: tokens, attempts and times are known only while the program runs. */
+
 import { isEnded, JOB_STATES, type JobState } from '../../src/core/job/job.ts';
+import type { ThrottleSettings } from '../../src/core/limits/bucket.ts';
 import type { CallArgument, CallName } from '../../src/core/operations/perform.ts';
 import type { ClaimRequest, JobQuery } from '../../src/core/ports/job-store.ts';
 import type { QueueSettings } from '../../src/core/settings/settings.ts';
@@ -12,7 +14,7 @@ export type PortCall = {
 }[CallName];
 export type Call =
   | PortCall
-  | { readonly name: 'throttle'; readonly throttle: string; readonly max: number | null }
+  | { readonly name: 'throttle'; readonly throttle: string; readonly limits: ThrottleSettings | null }
   | { readonly name: 'settings'; readonly queue: string; readonly settings: Partial<QueueSettings> };
 
 /** The states of jobs that suit each call; a step mostly picks one of these. */
@@ -61,7 +63,7 @@ export function resolve(step: Step, model: Model, freshRequest: () => string): C
     case 'maintain':
       return { name: 'maintain', argument: { limit: step.limit } };
     case 'throttle':
-      return { name: 'throttle', throttle: step.name, max: step.max };
+      return { name: 'throttle', throttle: step.name, limits: step.limits };
     case 'settings':
       return { name: 'settings', queue: step.queue, settings: step.settings };
     case 'list':

@@ -42,7 +42,7 @@ export const core = [
   {
     name: 'a job that is parked under another throttle blocks the others of this one',
     file: 'src/core/operations/claim.ts',
-    find: 'if (unparkBehind(table, job) || hasLeftRoom) break;',
+    find: 'if (unparkBehind(table, job) || isOpen || hasLeftRoom) break;',
     replace: 'if (hasLeftRoom) break;',
     suites: memory,
   },

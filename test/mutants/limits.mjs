@@ -38,8 +38,8 @@ export const limits = [
   {
     name: 'resources: a job that is parked under a throttle does not unpark the next',
     file: 'src/core/operations/claim.ts',
-    find: 'const hasLeftRoom = full !== undefined &&',
-    replace: 'const hasLeftRoom = full === undefined &&',
+    find: 'const hasLeftRoom = isLimited &&',
+    replace: 'const hasLeftRoom = !isLimited &&',
     suites: memory,
   },
   {

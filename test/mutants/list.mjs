@@ -32,6 +32,7 @@ import { statistics } from './statistics.mjs';
 import { stepViews } from './step-views.mjs';
 import { steps } from './steps.mjs';
 import { telemetry } from './telemetry.mjs';
+import { throttleRates } from './throttle-rates.mjs';
 import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
@@ -48,6 +49,7 @@ export const mutants = [
   ...schedules,
   ...dependencies,
   ...limits,
+  ...throttleRates,
   ...failover,
   ...webhooks,
   ...nodes,

@@ -122,7 +122,8 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     await page.reload();
     await eventually(
       () => row.getByRole('cell').allInnerTexts(),
-      (cells) => cells.slice(1, 5).join(' ') === `1 1 1 ${first?.id}`,
+      ([, heldSlots, max, , , waiting, holders]) =>
+        [heldSlots, max, waiting, holders].join(' ') === `1 1 1 ${first?.id}`,
     );
     await row.getByRole('link').click();
     await page.waitForURL(new RegExp(`/q/${queue}/${first?.id}$`));

@@ -31,12 +31,22 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'throttle',
-    usage: ['', 'NAME MAX', 'NAME --delete'],
-    summary: 'list throttles and the jobs that hold their slots, or set a maximum',
+    usage: ['', 'NAME MAX', 'NAME [MAX] --rate RATE [--by FIELD]… [--cost FIELD]', 'NAME --delete'],
+    summary: 'list throttles and the jobs that hold their slots, or set a maximum or a rate',
     description:
       'A job names its throttles when it is added; a queue names the throttles of jobs that name none. Keys are listed too.',
-    options: { delete: { type: 'flag', description: 'remove the maximum' }, ...JSON_OUTPUT, ...TARGET },
-    examples: [{ line: 'longhaul throttle database 5', description: 'run at most five jobs of this throttle at once' }],
+    options: {
+      rate: { type: 'text', value: 'RATE', description: 'start at most so many in a period, such as 60/1m' },
+      by: { type: 'list', value: 'FIELD', description: 'data field that makes the key; each key has the whole rate' },
+      cost: { type: 'text', value: 'FIELD', description: 'data field with the cost of a job (default: 1 each)' },
+      delete: { type: 'flag', description: 'remove the throttle' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul throttle database 5', description: 'run at most five jobs of this throttle at once' },
+      { line: 'longhaul throttle openai --rate 60/1m --by model', description: 'start 60 jobs a minute of each model' },
+    ],
     load: async () => (await import('../commands/queues/throttle.ts')).throttle,
   },
   {

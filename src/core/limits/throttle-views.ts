@@ -8,19 +8,31 @@ import { withWaitReason } from '../job/label.ts';
 import type { ThrottleUse } from '../ports/insight.ts';
 import type { JobStore } from '../ports/job-store.ts';
 import type { Store } from '../ports/store.ts';
-import { slotCount, throttleName } from '../settings/limit-input.ts';
-import type { QueueSettings } from '../settings/settings.ts';
+import type { ThrottleInput } from '../settings/limit-input.ts';
+import { throttleName, throttleSettings } from '../settings/limit-input.ts';
+import type { QueueSettings, Rate } from '../settings/settings.ts';
+import type { Throttle, ThrottleSettings } from './bucket.ts';
+import { NO_THROTTLE, readBucket, throttleIn } from './bucket.ts';
 import { isLimited, namedAddress, readAddress, THROTTLE_RECORD } from './throttle.ts';
 
-/** A named throttle has a name; the throttle of a key has its queue and the key. */
+/**
+ * A named throttle has a name; the throttle of a queue's key has its queue and the key. A named throttle with a rate by
+ * key has an entry of its own for each key that lets no job start now.
+ */
 export interface ThrottleView extends Omit<ThrottleUse, 'address'> {
   readonly name: string | null;
   readonly queue: string | null;
   readonly key: string | null;
+  /** The rate of a named throttle. */
+  readonly rate: Rate | null;
+  /** The data fields that make the key of a job for the rate. */
+  readonly by: readonly string[];
+  /** The data field that has the cost of a job. */
+  readonly cost: string | null;
 }
 
 const MAX_NAMED = 10_000;
-const UNUSED = { held: 0, waiting: 0, holders: [] };
+const UNUSED = { held: 0, waiting: 0, nextStartAt: null, holders: [] };
 
 /** Lists every throttle that has a maximum or is in use, named ones first. */
 export async function listThrottles({ jobs, records }: Store): Promise<readonly ThrottleView[]> {
@@ -29,27 +41,38 @@ export async function listThrottles({ jobs, records }: Store): Promise<readonly 
     records.list({ kind: THROTTLE_RECORD, limit: MAX_NAMED }),
   ]);
   const used = new Set(uses.map(({ address }) => address));
-  const idle = named
-    .filter(({ key }) => !used.has(namedAddress(key)))
-    .map(({ key, value }) => ({ address: namedAddress(key), max: maxIn(value), ...UNUSED }));
-  const views = [...uses, ...idle].map(viewOf);
+  const settings = new Map(named.map((record) => [record.key, throttleIn(record)]));
+  const idle = [...settings]
+    .filter(([name]) => !used.has(namedAddress(name)))
+    .map(([name, { max }]) => ({ address: namedAddress(name), max, ...UNUSED }));
+  const views = [...uses, ...idle].map((use) => viewOf(use, settings));
   return [...views.filter(({ name }) => name !== null), ...views.filter(({ name }) => name === null)];
 }
 
-const maxIn = (value: string): number => (JSON.parse(value) as { max: number }).max;
-
-function viewOf({ address, ...use }: ThrottleUse): ThrottleView {
-  return { name: null, queue: null, key: null, ...readAddress(address), ...use };
+function viewOf({ address, ...use }: ThrottleUse, settings: ReadonlyMap<string, Throttle>): ThrottleView {
+  const what = readAddress(address);
+  const view = { name: null, queue: null, key: null, ...use };
+  if ('queue' in what) return { ...view, rate: null, by: [], cost: null, ...what };
+  const { name, key } = readBucket(address);
+  const { rate, by, cost } = settings.get(name) ?? NO_THROTTLE;
+  return { ...view, name, key: key === '' ? null : key, rate, by, cost };
 }
 
-/** Sets how many jobs may hold a slot of a named throttle at once; null removes the maximum. */
-export async function setThrottle({ records }: Store, name: string, max: number | null): Promise<void> {
+/**
+ * Sets the limits of a named throttle: how many jobs may hold a slot of it at once, and how much may start in a period.
+ * Null removes it. A change fills its buckets and ends its pause; equal settings change nothing.
+ */
+export async function setThrottle(store: Store, name: string, limits: number | ThrottleInput | null): Promise<void> {
   const key = checked('throttle name', name, throttleName);
-  if (max === null) await records.delete(THROTTLE_RECORD, key);
-  else {
-    const value = JSON.stringify({ max: checked('maximum of a throttle', max, slotCount) });
-    await records.put({ kind: THROTTLE_RECORD, key, value });
-  }
+  if (limits === null) await store.records.delete(THROTTLE_RECORD, key);
+  else await putThrottle(store, key, checked('throttle', limits, throttleSettings));
+}
+
+/** Stores checked settings of a throttle. */
+export async function putThrottle({ records }: Store, key: string, settings: ThrottleSettings): Promise<void> {
+  const value = JSON.stringify(settings);
+  const known = await records.get(THROTTLE_RECORD, key);
+  if (known?.value !== value) await records.put({ kind: THROTTLE_RECORD, key, value });
 }
 
 /**

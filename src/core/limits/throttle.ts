@@ -54,6 +54,12 @@ export function keyIn(data: string, paths: readonly string[]): string | null {
   return parts.join('|');
 }
 
+/** Returns the number in a field, or null. */
+export function numberIn(data: string, path: string): number | null {
+  const value = fieldAt(parsed(data), path);
+  return typeof value === 'number' ? value : null;
+}
+
 function parsed(data: string): unknown {
   try {
     return JSON.parse(data) as unknown;
@@ -95,19 +101,24 @@ export interface FullThrottle {
 /** Why a waiting job cannot start now. */
 export type WaitReason =
   | { readonly by: 'queue'; readonly held: number; readonly max: number }
-  | { readonly by: 'rate'; readonly until: number }
+  | { readonly by: 'rate'; readonly until: number; readonly throttle?: string; readonly key?: string }
   | { readonly by: 'needs'; readonly needs: string }
   | ({ readonly by: 'throttle' } & FullThrottle);
 
 export function waitReasonText(reason: WaitReason): string {
   if (reason.by === 'rate')
-    return `the rate limit of its queue allows the next start at ${new Date(reason.until).toISOString()}`;
+    return `${rateText(reason)} allows the next start at ${new Date(reason.until).toISOString()}`;
   if (reason.by === 'needs')
     return `needs ${reason.needs.replaceAll(',', ', ')}, and no registered worker has that capacity`;
   const count = `${reason.held} of ${reason.max} running`;
   if (reason.by === 'queue') return `${count} in its queue`;
   const what = readAddress(reason.address);
   return `${count} for ${'name' in what ? `throttle ${what.name}` : `key ${what.key}`}`;
+}
+
+function rateText({ throttle, key = '' }: { readonly throttle?: string; readonly key?: string }): string {
+  if (throttle === undefined) return 'the rate limit of its queue';
+  return `throttle ${throttle}${key === '' ? '' : ` for key ${key}`}`;
 }
 
 /** Returns whether any limit could hold the job back. */

@@ -11,6 +11,7 @@ import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
 import { eventOf, isRefusal } from './apply.ts';
 import { applyWithDependents, findParents, waitFor, withParents } from './dependents.ts';
+import { pauseThrottle } from './limits/buckets.ts';
 import { addProgressWebhooks } from './outbox.ts';
 import { withArrivedEvent } from './steps/keep-steps.ts';
 
@@ -39,6 +40,8 @@ function settleOne(table: Table, settlement: Settlement, now: number): SettleRes
   if (job === undefined) return refuse('not-found', `job ${settlement.id}`);
   if (!holds(job, settlement.token)) return answerLate(table, settlement, now);
   const change = settled(job, withArrivedEvent(table, job, settlement, now), table.settings(job.queue), now);
+  if (settlement.kind === 'retry' && settlement.throttle !== undefined)
+    pauseThrottle(table, job, { name: settlement.throttle, ms: settlement.delayMs, now });
   const ids = parentsAfter(table, settlement, change);
   if (ids !== undefined) return settleWithParents(table, job, change, { ids, now });
   applyWithDependents(table, job, change, now);

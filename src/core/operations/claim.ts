@@ -15,6 +15,7 @@ import type { ClaimRequest, ClaimResult } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
 import { apply } from './apply.ts';
 import { coalesceAll, equalJobs } from './coalescing.ts';
+import { bucketsOf, closedAmong, parkUnderBucket, takeCost, unparkOpen } from './limits/buckets.ts';
 import { endLostAttempts } from './lost-leases.ts';
 import { isReserved, unparkFitting } from './resources.ts';
 import { fullAmong, unparkBehind } from './throttles.ts';
@@ -86,7 +87,7 @@ function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Mo
   if (settings.keys !== null && started > 0)
     table.serveTurn(queue, Math.max(...taken.jobs.map(({ turn }) => turn), table.turnServed(queue)));
   if (settings.rate !== null && started > 0)
-    table.setRateAt(queue, rateAfter(settings.rate, table.rateAt(queue), { now, started }));
+    table.setRateAt(queue, rateAfter(settings.rate, table.rateAt(queue), { now, cost: started }));
   return taken;
 }
 
@@ -106,6 +107,7 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
   let parked = 0;
   let room = readResources(request.offers?.free ?? '');
   if (request.limit > 0) unparkFitting(table, queue, room, now);
+  if (request.limit > 0) unparkOpen(table, queue, request.limit, now);
   for (let isOver = request.limit <= 0; !isOver; ) {
     const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });
     let isChanged = false;
@@ -113,26 +115,37 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
       const slots = throttlesOf(job, table.settings(queue));
       const full = slots.length === 0 ? undefined : fullAmong(table, slots);
       const needs = needsOf(job, table.settings(queue));
-      if (full === undefined && fits(needs, room)) {
+      const isFitting = full === undefined && fits(needs, room);
+      const buckets = isFitting ? bucketsOf(table, job, slots) : [];
+      const closed = closedAmong(table, buckets, now);
+      if (isFitting && closed === undefined) {
+        takeCost(table, buckets, now);
         const started = start(table, job, { request, slots, now });
         jobs.push(started);
         room = without(room, needs);
         // A job that fits may have been coalesced into this one.
         const isOneBack = (needs !== '' || started.folded > 0) && unparkFitting(table, queue, room, now);
+        if (started.folded > 0) unparkOpen(table, queue, request.limit, now);
         const isAnother = isOneBack || started.folded > 0;
         isChanged ||= isAnother;
         if (isAnother) break;
         continue;
       }
-      table.park(job, full?.address ?? needAddress(queue, needs));
+      if (closed !== undefined) parkUnderBucket(table, job, closed, now);
+      else table.park(job, full?.address ?? needAddress(queue, needs));
       parked += 1;
       isChanged = true;
-      const hasLeftRoom = full !== undefined && needs !== '' && unparkFitting(table, queue, room, now);
-      if (unparkBehind(table, job) || hasLeftRoom) break;
+      // A job behind it may be parked under a bucket of its that is open.
+      const isOther = closed === undefined || slots.length > 1 || needs !== '';
+      const isOpen = slots.length > 0 && isOther && unparkOpen(table, queue, 1, now);
+      const isLimited = full !== undefined || closed !== undefined;
+      const hasLeftRoom = isLimited && needs !== '' && unparkFitting(table, queue, room, now);
+      if (unparkBehind(table, job) || isOpen || hasLeftRoom) break;
     }
     isOver = !isChanged || jobs.length >= request.limit || parked >= MAX_PARKED;
   }
-  return { jobs, isCutShort: parked >= MAX_PARKED && jobs.length < request.limit };
+  const hasMore = parked >= MAX_PARKED || table.wakes(queue, now, 1).length > 0;
+  return { jobs, isCutShort: hasMore && jobs.length < request.limit };
 }
 
 function start(
@@ -167,8 +180,9 @@ function nextAt(table: Table, queues: readonly string[], now: number): number | 
     const settings = table.settings(queue);
     if (settings.state !== 'up') return [];
     const leaseEnd = settings.onLost === 'hold' ? null : table.nextLeaseEnd(queue);
-    const startAt = settings.rate === null ? null : rateNextAt(settings.rate, table.rateAt(queue), now);
-    return [table.nextRunAt(queue, now), leaseEnd === null ? null : leaseEnd + settings.lostGraceMs, startAt];
+    const startAt = settings.rate === null ? null : rateNextAt(settings.rate, table.rateAt(queue), { now, cost: 1 });
+    const expiryAt = leaseEnd === null ? null : leaseEnd + settings.lostGraceMs;
+    return [table.nextRunAt(queue, now), expiryAt, startAt, table.nextWake(queue, now)];
   });
   const known = times.filter((time) => time !== null);
   return known.length === 0 ? null : Math.min(...known);

@@ -21,6 +21,7 @@ export function followClock(table: Table, { now, hasSteppedBack }: Reading): voi
 function stepBack(table: Table, now: number): void {
   for (const job of table.allRunning()) table.replace(job, rebased(restartedLease(job, now), { from: now, now }), null);
   for (const queue of table.queues()) fitRate(table, queue, now);
+  table.rebaseBuckets(now);
   table.setClockStep({ from: now, afterSeq: 0 });
 }
 

@@ -5,9 +5,9 @@ import type { FailureGroup } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
 import { groupOrder, withTrends } from '../statistics/failure-trend.ts';
 import { dayOf } from '../statistics/statistics.ts';
+import { throttles, waitReasons } from './limits/throttle-reads.ts';
 import { prunable } from './retention.ts';
 import { keptCells, series, statistics } from './statistics.ts';
-import { throttles, waitReasons } from './throttle-reads.ts';
 
 type Reader<Kind extends InsightKind> = (
   table: Table,
@@ -26,7 +26,7 @@ const READERS: { readonly [Kind in InsightKind]: Reader<Kind> } = {
     table.leasesUntil(queue, now, limit).map(({ id, lease }) => ({ id, until: lease.until })),
   storage: (table, { queue }) => (queue === undefined ? table.queues() : [queue]).map((name) => table.storage(name)),
   tags: (table, { limit }) => table.topTags(limit),
-  throttles,
+  throttles: (table, _query, moment) => throttles(table, moment),
   brakes: waitReasons,
 };
 

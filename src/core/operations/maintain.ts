@@ -28,6 +28,7 @@ export function maintain(table: Table, { limit }: Maintenance, moment: Moment): 
   const pruned = sum(queues, (queue) => spend((most) => pruneQueue(table, queue, most, moment.now)));
   const results = sum(queues, (queue) => spend((most) => pruneResults(table, queue, most, moment.now)));
   for (const queue of queues) forgetStatistics(table, queue, limit, moment.now);
+  table.forgetBuckets(moment.now, limit);
   const forgottenWorkers = forgetWorkers(table, moment.now);
   return { overtaken, expiredDrafts, pruned, results, forgottenWorkers, more: left <= 0 || table.clockStep() !== null };
 }

@@ -5,7 +5,7 @@ import { labelOf, withWaitReason } from '../job/label.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import type { JobPage, JobQuery, QueueCounts } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
-import { waitReasonOf } from './throttle-reads.ts';
+import { waitReasonOf } from './limits/throttle-reads.ts';
 
 const SCAN_STEP = 500;
 const MAX_SCANNED = 5_000;

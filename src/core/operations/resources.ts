@@ -9,6 +9,7 @@ import { capacityIn, fits, needsAt, needsOf, needsRotation, PATIENCE_MS, readRes
 import { throttlesOf } from '../limits/throttle.ts';
 import type { ClaimRequest } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
+import { bucketsOf, closedAmong } from './limits/buckets.ts';
 import { fullAmong } from './throttles.ts';
 
 /** Unparks the first job of each distinct need that fits. Returns whether it unparked any. */
@@ -25,7 +26,10 @@ export function isReserved(table: Table, queue: string, { offers }: ClaimRequest
     const needs = needsAt(address);
     const first = fits(needs, whole) && !fits(needs, free) ? table.firstParked(address, queue) : undefined;
     if (first === undefined || now - readySince(first) < PATIENCE_MS) return false;
-    return fullAmong(table, throttlesOf(first, table.settings(queue))) === undefined;
+    const slots = throttlesOf(first, table.settings(queue));
+    return (
+      fullAmong(table, slots) === undefined && closedAmong(table, bucketsOf(table, first, slots), now) === undefined
+    );
   });
 }
 

@@ -11,15 +11,16 @@ import type { Transition } from '../lifecycle/lifecycle.ts';
 import { takesTurn } from '../lifecycle/lifecycle.ts';
 import { rateNextAt } from '../limits/rate.ts';
 import type { FullThrottle, WaitReason } from '../limits/throttle.ts';
-import { keyOf, readAddress, throttlesOf } from '../limits/throttle.ts';
+import { keyOf, namedAddress, readAddress, throttlesOf } from '../limits/throttle.ts';
 import type { Table } from '../ports/table.ts';
 import { GLOBAL_SETTINGS_KEY } from '../settings/settings.ts';
 import { fitRate } from './clock-step.ts';
+import { bucketsChanged, bucketsOf, closedAmong } from './limits/buckets.ts';
 
 /** Returns the maximum of a throttle, or null if it has none. */
 export function maxOf(table: Table, address: string): number | null {
   const what = readAddress(address);
-  return 'name' in what ? table.throttleMax(what.name) : (table.settings(what.queue).keys?.limit ?? null);
+  return 'name' in what ? table.throttle(what.name).max : (table.settings(what.queue).keys?.limit ?? null);
 }
 
 /** Returns the first of these throttles that has no slot left. */
@@ -39,10 +40,15 @@ export function limitReason(table: Table, job: Job, now: number): WaitReason | n
   const { maxRunning, rate } = settings;
   const running = maxRunning === null ? 0 : table.running(job.queue);
   if (maxRunning !== null && running >= maxRunning) return { by: 'queue', held: running, max: maxRunning };
-  const until = rate === null ? null : rateNextAt(rate, table.rateAt(job.queue), now);
+  const until = rate === null ? null : rateNextAt(rate, table.rateAt(job.queue), { now, cost: 1 });
   if (until !== null) return { by: 'rate', until };
-  const full = fullAmong(table, throttlesOf(job, settings));
-  return full === undefined ? null : { by: 'throttle', ...full };
+  const slots = throttlesOf(job, settings);
+  const full = fullAmong(table, slots);
+  if (full !== undefined) return { by: 'throttle', ...full };
+  const closed = closedAmong(table, bucketsOf(table, job, slots), now);
+  if (closed === undefined) return null;
+  const { name, key } = closed.bucket;
+  return { by: 'rate', until: closed.until, throttle: name, ...(key !== '' && { key }) };
 }
 
 /** Applies a transition to throttles: slots that became free, and jobs that leave the ready ones without a slot. */
@@ -80,8 +86,10 @@ function unparkNext(table: Table, address: string, queue: string): boolean {
   return true;
 }
 
-/** Applies a new maximum: as many jobs are unparked as there is room. */
-export function throttleChanged(table: Table, address: string): void {
+/** Applies new settings of a throttle: as many jobs are unparked as there is room, and its buckets are full and open. */
+export function throttleChanged(table: Table, name: string, now: number): void {
+  const address = namedAddress(name);
+  for (const queue of bucketsChanged(table, name, now)) emitFreed(table, queue);
   const max = maxOf(table, address);
   const room = max === null ? Number.MAX_SAFE_INTEGER : max - table.held(address);
   if (room <= 0) return;

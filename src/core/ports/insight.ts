@@ -31,7 +31,7 @@ export interface Insights {
   readonly storage: { readonly query: { readonly queue?: string }; readonly result: readonly QueueStorage[] };
   /** The tags of most jobs, in any state. */
   readonly tags: { readonly query: { readonly limit: number }; readonly result: readonly TagCount[] };
-  /** The throttles of which a job holds a slot, including keys, by address. */
+  /** The throttles of which a job holds a slot, including keys, and the buckets that let no job start, by address. */
   readonly throttles: { readonly query: object; readonly result: readonly ThrottleUse[] };
   /** For each of these jobs: the one limit that keeps it from starting now, or null. */
   readonly brakes: {
@@ -88,10 +88,14 @@ export interface ThrottleUse {
   readonly max: number | null;
   readonly held: number;
   readonly waiting: number;
+  /** When the next job may start, if its rate or a pause lets none start now (limits/bucket.ts). */
+  readonly nextStartAt: number | null;
   /** Ids of the first holders. */
   readonly holders: readonly string[];
 }
 export const MAX_HOLDERS = 100;
+/** How many buckets of throttles with a rate are checked for the list of throttles. */
+export const MAX_BUCKETS = 1_000;
 
 /** Which throughput figures to return. */
 export interface SeriesQuery {

@@ -113,6 +113,8 @@ interface SettlementBase {
  * How an attempt ended. `fail` and `retry` both count a failure; `fail` waits `delayMs` if a retry is left, and `final`
  * forbids a retry. `release` returns the job through no fault of its own. `crash` reports a lost process earlier than
  * the lease would expire. `suspend` ends the lease but not the attempt, which resumes by a later claim.
+ *
+ * `throttle` pauses that throttle for `delayMs`, for all workers (limits/bucket.ts).
  */
 export type Settlement =
   | (SettlementBase & {
@@ -127,7 +129,12 @@ export type Settlement =
       readonly delayMs: number;
       readonly final?: boolean;
     })
-  | (SettlementBase & { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs: number })
+  | (SettlementBase & {
+      readonly kind: 'retry';
+      readonly failure: Failure;
+      readonly delayMs: number;
+      readonly throttle?: string;
+    })
   | (SettlementBase & { readonly kind: 'resend'; readonly delayMs: number; readonly reason: string })
   | (SettlementBase & { readonly kind: 'release'; readonly reason: string })
   | (SettlementBase & { readonly kind: 'crash'; readonly reason: string })

@@ -9,6 +9,7 @@ import type { HistoryRow } from '../job/history.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../job/job.ts';
 import type { Step, StepKind } from '../job/step.ts';
 import type { ClockStep } from '../lifecycle/clock.ts';
+import type { BucketState, Throttle } from '../limits/bucket.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 import type { CurrentFailureGroup } from '../statistics/failure-trend.ts';
 import type { SeriesPage, Span } from '../statistics/series.ts';
@@ -98,8 +99,8 @@ export interface Table {
   /** How many jobs of a queue run. */
   running(queue: string): number;
 
-  /** The maximum of a named throttle; null if none is set. */
-  throttleMax(name: string): number | null;
+  /** The settings of a named throttle. */
+  throttle(name: string): Throttle;
   /** How many jobs hold a slot of it, by their `slots`. */
   held(address: string): number;
   /**
@@ -119,6 +120,27 @@ export interface Table {
   firstParked(address: string, queue: string): Job | undefined;
   /** Unparks the first of them, in claim order. Returns how many. */
   unpark(address: string, queue: string, limit: number): number;
+
+  /** The state of a bucket of a throttle (limits/bucket.ts). */
+  bucket(address: string): BucketState | undefined;
+  setBucket(address: string, state: BucketState): void;
+  /** Addresses of buckets that are not full or not open at `now`, in order. */
+  busyBuckets(now: number, limit: number): readonly string[];
+  /** Counts the times of buckets that were written after `now` from now, and sets all later wake times to now. */
+  rebaseBuckets(now: number): void;
+  /** Deletes buckets that are full and open since before `time`. */
+  forgetBuckets(time: number, limit: number): void;
+  /**
+   * When the jobs that are parked under a bucket (`bucketPark`) may be claimable. It is set whenever one is parked, and
+   * may outlive them; null deletes it.
+   */
+  setWake(queue: string, park: string, at: number | null): void;
+  /** The parks of a queue whose time has come, earliest first. */
+  wakes(queue: string, now: number, limit: number): readonly string[];
+  /** The parks of a throttle in all queues. */
+  wakesOf(name: string): readonly (readonly [queue: string, park: string])[];
+  /** The first wake time of a queue after `now`. */
+  nextWake(queue: string, now: number): number | null;
 
   /** The turn that a queue has reached, and the last turn given to a key; 0 if there is none. */
   turnServed(queue: string): number;

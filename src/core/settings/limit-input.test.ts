@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { toNewJob } from '../input/add-options.ts';
+import { checked } from '../input/check.ts';
+import { throttleSettings } from './limit-input.ts';
 import type { SettingsInput } from './settings-input.ts';
 import { mergeSettings } from './settings-input.ts';
 
@@ -29,6 +31,33 @@ test.each<[SettingsInput, string]>([
   [{ rate: '0/1m' }, 'must be a whole number from 1 to 1000000, not 0'],
 ])('An invalid limit is rejected with the problem: %j', (input, problem) => {
   expect(() => mergeSettings({}, input)).toThrow(problem);
+});
+
+test('A throttle has a maximum, a rate, or both.', () => {
+  const settings = (limits: unknown) => checked('throttle', limits, throttleSettings);
+  expect(settings(5)).toEqual({ max: 5 });
+  expect(settings({ max: 5 })).toEqual({ max: 5 });
+  expect(settings({ rate: '60/1m', by: 'model', cost: 'usage.tokens' })).toEqual({
+    rate: { count: 60, ms: 60_000 },
+    by: ['model'],
+    cost: 'usage.tokens',
+  });
+  expect(settings({ max: 2, rate: { count: 2_000_000, per: '1m' } })).toEqual({
+    max: 2,
+    rate: { count: 2_000_000, ms: 60_000 },
+  });
+});
+
+test.each<[unknown, string]>([
+  [0, 'must be a whole number from 1 to 1000000, not 0'],
+  [{}, "must have a max, a rate such as '60/1m', or both"],
+  [{ rate: '60' }, "must be a count and a period, such as '100/1m' or '5/1h30m', not \"60\""],
+  [{ rate: '60/1m', key: 'model' }, 'key'],
+  [{ max: 5, by: 'model' }, 'by: needs a rate'],
+  [{ max: 5, cost: 'tokens' }, 'cost: needs a rate'],
+  [{ rate: '60/1m', cost: 5 }, 'cost'],
+])('Invalid limits of a throttle are rejected with the problem: %j', (limits, problem) => {
+  expect(() => checked('throttle', limits, throttleSettings)).toThrow(problem);
 });
 
 test('Replace and debounce need a unique key and a delay.', () => {

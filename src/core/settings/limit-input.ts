@@ -5,6 +5,7 @@ import type { Duration } from '../input/duration.ts';
 import { parseDuration } from '../input/duration.ts';
 import { described, schemaOf } from '../input/json-schema.ts';
 import type { Size } from '../input/size.ts';
+import type { ThrottleSettings } from '../limits/bucket.ts';
 import type { Resources } from '../limits/resources.ts';
 import { needsText } from '../limits/resources.ts';
 import type { CoalesceSettings, KeySettings, Rate, StoredLogLimits } from './settings.ts';
@@ -94,23 +95,66 @@ export const units: Check<string> = described(schemaOf(unitCounts), (value: unkn
 });
 
 const MAX_RATE_PERIOD_MS = 366 * 86_400_000;
-const rateRule = fields({ count: slotCount, per: duration(1) });
-export const rate: Check<Rate> = described(
-  { anyOf: [{ type: 'string', description: "such as '100/1m'" }, schemaOf(rateRule)] },
-  (value: unknown, report: Report, path: string): Rate => {
-    const given = rateRule(typeof value === 'string' ? fromText(value, report, path) : value, report, path);
-    if (given?.per !== undefined && given.per > MAX_RATE_PERIOD_MS)
-      report(path, 'must have a period of at most a year');
-    return { count: given?.count ?? 1, ms: given?.per ?? 1 };
-  },
-);
+function rateOf(count: Check<number>): Check<Rate> {
+  const rule = fields({ count, per: duration(1) });
+  return described(
+    { anyOf: [{ type: 'string', description: "such as '100/1m'" }, schemaOf(rule)] },
+    (value: unknown, report: Report, path: string): Rate => {
+      const given = rule(typeof value === 'string' ? fromText(value, report, path) : value, report, path);
+      if (given?.per !== undefined && given.per > MAX_RATE_PERIOD_MS)
+        report(path, 'must have a period of at most a year');
+      return { count: given?.count ?? 1, ms: given?.per ?? 1 };
+    },
+  );
+}
+
+export const rate: Check<Rate> = rateOf(slotCount);
+/** The largest count of a throttle's rate, which counts costs. */
+const MAX_COST = 1_000_000_000;
 
 function fromText(value: string, report: Report, path: string): unknown {
-  const [, count, per = ''] = /^(\d{1,9})\/(.+)$/.exec(value) ?? [];
+  const [, count, per = ''] = /^(\d{1,10})\/(.+)$/.exec(value) ?? [];
   const isRight = count !== undefined && parseDuration(per) !== null;
   if (!isRight) report(path, `must be a count and a period, such as '100/1m' or '5/1h30m', not ${show(value)}`);
   return isRight ? { count: Number(count), per } : { count: 1, per: 1 };
 }
+
+/** What a named throttle limits: slots, the rate of starts, or both. */
+export interface ThrottleInput {
+  /** How many jobs may hold a slot at once. Default: no limit. */
+  max?: number | null;
+  /** How much may start in a period: `'60/1m'`. Default: no limit. */
+  rate?: RateInput | null;
+  /** The data field or fields that make the key: each key has the whole rate. Default: one rate for all jobs. */
+  by?: string | readonly string[];
+  /** The data field with the cost of a job. Default: each job costs 1. */
+  cost?: string;
+}
+
+const throttleRule = fields(
+  {},
+  { max: orNull(slotCount), rate: orNull(rateOf(integer(1, MAX_COST))), by, cost: fieldPath },
+);
+/** A maximum alone is a number. */
+export const throttleSettings: Check<ThrottleSettings> = described(
+  { anyOf: [schemaOf(slotCount), schemaOf(throttleRule)] },
+  (value: unknown, report: Report, path: string): ThrottleSettings => {
+    if (typeof value === 'number') return { max: slotCount(value, report, path) ?? null };
+    const given = throttleRule(value, report, path) ?? {};
+    const [max, ofRate] = [given.max ?? null, given.rate ?? null];
+    const isSet = (name: keyof ThrottleInput) => (((value ?? {}) as ThrottleInput)[name] ?? null) !== null;
+    if (!isSet('max') && !isSet('rate')) report(path, "must have a max, a rate such as '60/1m', or both");
+    else if (!isSet('rate'))
+      for (const name of ['by', 'cost'] as const)
+        if (isSet(name)) report(path === '' ? name : `${path}.${name}`, 'needs a rate');
+    return {
+      ...(max !== null && { max }),
+      ...(ofRate !== null && { rate: ofRate }),
+      ...(given.by !== undefined && given.by.length > 0 && { by: given.by }),
+      ...(given.cost !== undefined && { cost: given.cost }),
+    };
+  },
+);
 
 export interface StoredLogsInput {
   attempt?: Size;

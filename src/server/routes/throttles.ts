@@ -1,8 +1,8 @@
 /** Throttles: their limits, the jobs that hold their slots, and the number of waiting jobs. */
 import { fields, listOf, orNull } from '../../core/input/check.ts';
-import { listThrottles, setThrottle } from '../../core/limits/throttle-views.ts';
-import { slotCount, throttleName } from '../../core/settings/limit-input.ts';
-import { whole, word } from '../../wire/port-checks.ts';
+import { listThrottles, putThrottle, setThrottle } from '../../core/limits/throttle-views.ts';
+import { throttleName, throttleSettings } from '../../core/settings/limit-input.ts';
+import { ms, whole, word } from '../../wire/port-checks.ts';
 import { json } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
@@ -16,9 +16,12 @@ const throttleView = fields({
   max: orNull(whole),
   held: whole,
   waiting: whole,
+  nextStartAt: orNull(ms),
   holders: listOf(word, MAX_ITEMS),
+  rate: orNull(fields({ count: whole, ms })),
+  by: listOf(word, MAX_ITEMS),
+  cost: orNull(word),
 });
-const maxBody = fields({ max: slotCount });
 const maximum = fields({ name: word, max: orNull(whole) });
 
 export const throttleRoutes: readonly Route[] = [
@@ -35,15 +38,15 @@ export const throttleRoutes: readonly Route[] = [
     name: 'throttles.set',
     method: 'PUT',
     path: '/api/throttles/{name}',
-    about: 'Sets the number of slots of a throttle. A lower number does not affect running jobs.',
+    about: 'Sets the number of slots and the rate of a throttle. A lower number does not affect running jobs.',
     role: 'operate',
     params,
-    body: maxBody,
+    body: throttleSettings,
     answer: maximum,
     handle: async (call) => {
-      const [name, { max }] = [call.params.name, call.body];
-      await setThrottle(call.context.store, name, max);
-      return json({ name, max });
+      const [name, limits] = [call.params.name, call.body];
+      await putThrottle(call.context.store, name, limits);
+      return json({ name, max: limits.max ?? null });
     },
   }),
   route({

@@ -1,5 +1,7 @@
 /** Expired records and keys are deleted eventually. */
+
 import { expect, test } from 'vitest';
+import { NO_THROTTLE } from '../../core/limits/bucket.ts';
 import { DEFAULT_SETTINGS } from '../../core/settings/settings.ts';
 import { MemoryRecords } from './memory-records.ts';
 import { MemoryTable } from './memory-table.ts';
@@ -22,7 +24,7 @@ test('Expired records are deleted, but not other records or the settings of queu
 test('Unique keys whose period is over are deleted, others are not.', () => {
   const table = new MemoryTable({
     settings: () => DEFAULT_SETTINGS,
-    throttleMax: () => null,
+    throttle: () => NO_THROTTLE,
     closed: () => null,
     logs: () => ({ count: 0, bytes: 0 }),
     emit: () => undefined,

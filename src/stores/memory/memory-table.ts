@@ -12,6 +12,7 @@ import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job/job.ts
 import type { Step, StepKind } from '../../core/job/step.ts';
 import type { ClockStep } from '../../core/lifecycle/clock.ts';
 import { claimOrder, keyAddress } from '../../core/lifecycle/lifecycle.ts';
+import type { BucketState, Throttle } from '../../core/limits/bucket.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { TagCount } from '../../core/ports/insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/ports/job-store.ts';
@@ -38,7 +39,7 @@ interface QueueIndex {
 
 export interface MemoryTableOptions {
   settings(queue: string): QueueSettings;
-  throttleMax(name: string): number | null;
+  throttle(name: string): Throttle;
   closed(): string | null;
   /** The size of the logs of a queue. */
   logs(queue: string): StoredSize;
@@ -62,7 +63,7 @@ export class MemoryTable implements Table {
   #claimedAt = 0;
   #clockStep: ClockStep | null = null;
   readonly settings: (queue: string) => QueueSettings;
-  readonly throttleMax: (name: string) => number | null;
+  readonly throttle: (name: string) => Throttle;
   readonly closed: () => string | null;
   readonly #throttles = new MemoryThrottles();
   readonly emit: (event: StoreEvent) => void;
@@ -70,7 +71,7 @@ export class MemoryTable implements Table {
 
   constructor(options: MemoryTableOptions) {
     this.settings = options.settings;
-    this.throttleMax = options.throttleMax;
+    this.throttle = options.throttle;
     this.closed = options.closed;
     this.emit = options.emit;
     this.#logs = options.logs;
@@ -222,6 +223,42 @@ export class MemoryTable implements Table {
     for (const job of this.#queueIndex(queue).waiting.items) this.#throttles.leave(job);
     if (keys === null) this.#throttles.forgetTurns(queue);
     if (rate === null) this.#throttles.rates.delete(queue);
+  }
+
+  bucket(address: string): BucketState | undefined {
+    return this.#throttles.buckets.get(address);
+  }
+
+  setBucket(address: string, state: BucketState): void {
+    this.#throttles.buckets.set(address, state);
+  }
+
+  busyBuckets(now: number, limit: number): readonly string[] {
+    return this.#throttles.busyBuckets(now).slice(0, limit);
+  }
+
+  rebaseBuckets(now: number): void {
+    this.#throttles.rebaseBuckets(now);
+  }
+
+  forgetBuckets(time: number): void {
+    this.#throttles.forgetBuckets(time);
+  }
+
+  setWake(queue: string, park: string, at: number | null): void {
+    this.#throttles.setWake(queue, park, at);
+  }
+
+  wakes(queue: string, now: number, limit: number): readonly string[] {
+    return this.#throttles.wakes(queue, now).slice(0, limit);
+  }
+
+  wakesOf(name: string): readonly (readonly [string, string])[] {
+    return this.#throttles.wakesOf(name);
+  }
+
+  nextWake(queue: string, now: number): number | null {
+    return least(this.#throttles.wakesAfter(queue, now));
   }
 
   turnServed(queue: string): number {

@@ -1,9 +1,12 @@
 /**
- * State of throttles in the memory table: parked jobs, turns of keys, and rates. Slots are in the jobs that hold them.
+ * State of throttles in the memory table: parked jobs, turns of keys, rates and buckets. Slots are in the jobs that hold
+ * them.
  */
 
 import { byText } from '../../core/input/text-order.ts';
 import type { Job } from '../../core/job/job.ts';
+import type { BucketState } from '../../core/limits/bucket.ts';
+import { parkedBucket, readBucket, rebasedBucket } from '../../core/limits/bucket.ts';
 import { MAX_NEEDS } from '../../core/limits/resources.ts';
 
 interface Turns {
@@ -16,6 +19,10 @@ export class MemoryThrottles {
   readonly #turns = new Map<string, Turns>();
   /** By queue: see core/limits/rate.ts. */
   readonly rates = new Map<string, number>();
+  /** By address: see core/limits/bucket.ts. */
+  readonly buckets = new Map<string, BucketState>();
+  /** By the address under which jobs of one queue are parked. */
+  readonly #wakes = new Map<string, { readonly queue: string; readonly at: number }>();
 
   isParked({ id }: Job): boolean {
     return this.#parked.has(id);
@@ -60,6 +67,39 @@ export class MemoryThrottles {
     return back.length;
   }
 
+  busyBuckets(now: number): readonly string[] {
+    const busy = [...this.buckets].filter(([, { at, until }]) => Math.max(at, until) > now);
+    return busy.map(([address]) => address).sort(byText);
+  }
+
+  forgetBuckets(time: number): void {
+    for (const [address, { at, until }] of this.buckets) if (Math.max(at, until) <= time) this.buckets.delete(address);
+  }
+
+  rebaseBuckets(now: number): void {
+    for (const [address, state] of this.buckets) this.buckets.set(address, rebasedBucket(state, now));
+    for (const [park, { queue, at }] of this.#wakes) this.#wakes.set(park, { queue, at: Math.min(at, now) });
+  }
+
+  setWake(queue: string, park: string, at: number | null): void {
+    if (at === null) this.#wakes.delete(park);
+    else this.#wakes.set(park, { queue, at });
+  }
+
+  wakes(queue: string, now: number): readonly string[] {
+    const due = [...this.#wakes].filter(([, wake]) => wake.queue === queue && wake.at <= now);
+    return due.sort(([a, { at }], [b, other]) => at - other.at || byText(a, b)).map(([park]) => park);
+  }
+
+  wakesAfter(queue: string, now: number): readonly number[] {
+    return [...this.#wakes.values()].filter((wake) => wake.queue === queue && wake.at > now).map(({ at }) => at);
+  }
+
+  wakesOf(name: string): readonly (readonly [queue: string, park: string])[] {
+    const own = [...this.#wakes].filter(([park]) => readBucket(parkedBucket(park)).name === name);
+    return own.map(([park, { queue }]) => [queue, park]);
+  }
+
   served(queue: string): number {
     return this.#turns.get(queue)?.served ?? 0;
   }
@@ -90,6 +130,8 @@ export class MemoryThrottles {
     this.leaveAll();
     this.#turns.clear();
     this.rates.clear();
+    this.buckets.clear();
+    this.#wakes.clear();
   }
 
   #of(queue: string): Turns {

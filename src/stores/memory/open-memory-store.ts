@@ -7,7 +7,8 @@
 import { TRACKED_RECORD, trackingEvent } from '../../core/job/tracked-jobs.ts';
 import type { ClockMemory, ClockSource, Moment } from '../../core/lifecycle/clock.ts';
 import { NEVER_SEEN, NO_GAP, readClock } from '../../core/lifecycle/clock.ts';
-import { namedAddress, THROTTLE_RECORD } from '../../core/limits/throttle.ts';
+import { throttleIn } from '../../core/limits/bucket.ts';
+import { THROTTLE_RECORD } from '../../core/limits/throttle.ts';
 import { followClock } from '../../core/operations/clock-step.ts';
 import { performMigration } from '../../core/operations/migrate.ts';
 import type { CallArgument, CallName, CallResult } from '../../core/operations/perform.ts';
@@ -68,7 +69,7 @@ class MemoryStore {
     );
     this.#table = new MemoryTable({
       settings: (queue) => this.#settings(queue),
-      throttleMax: (name) => this.#throttleMax(name),
+      throttle: (name) => throttleIn(this.records.peek(THROTTLE_RECORD, name)),
       closed: () => closedReason(migrationRows.standing()),
       logs: (queue) => this.#logs.held(queue),
       emit: (event) => this.#emit(event),
@@ -151,13 +152,8 @@ class MemoryStore {
     return settingsOf(own, shared);
   }
 
-  #throttleMax(name: string): number | null {
-    const record = this.records.peek(THROTTLE_RECORD, name);
-    return record === undefined ? null : (JSON.parse(record.value) as { max: number }).max;
-  }
-
   #recordChanged(kind: string, key: string, now: number): void {
-    if (kind === THROTTLE_RECORD) throttleChanged(this.#table, namedAddress(key));
+    if (kind === THROTTLE_RECORD) throttleChanged(this.#table, key, now);
     if (kind === QUEUE_RECORD) settingsChanged(this.#table, key, now);
     if (kind === TRACKED_RECORD) {
       const isTracked = this.records.peek(kind, key) !== undefined;

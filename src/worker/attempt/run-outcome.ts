@@ -18,7 +18,7 @@ export type AttemptOutcome =
       readonly next?: { readonly queue: string; readonly delayMs: number; readonly dependsOn?: readonly string[] };
     }
   | { readonly kind: 'fail'; readonly failure: Failure; readonly final?: boolean; readonly delayMs?: number }
-  | { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs?: number }
+  | { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs?: number; readonly throttle?: string }
   | { readonly kind: 'resend'; readonly delayMs: number; readonly reason: string }
   | { readonly kind: 'release'; readonly reason: string }
   /** The process that ran the attempt is gone. Counts as a crash, as if the lease had expired. */

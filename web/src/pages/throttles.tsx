@@ -1,5 +1,6 @@
-/** Throttles: maximum, held slots and their jobs, and the number of waiting jobs. */
+/** Throttles: maximum, rate and next start, held slots and their jobs, and the number of waiting jobs. */
 import { useState } from 'preact/hooks';
+import { exactDuration } from '../../../src/wire/spans.ts';
 import { call } from '../data/call.ts';
 import { jobPath } from '../data/location.ts';
 import { useHasRole } from '../data/me.ts';
@@ -21,6 +22,10 @@ interface Throttle {
   readonly max: number | null;
   readonly held: number;
   readonly waiting: number;
+  readonly nextStartAt: number | null;
+  readonly rate: { readonly count: number; readonly ms: number } | null;
+  readonly by: readonly string[];
+  readonly cost: string | null;
   readonly holders: readonly string[];
 }
 
@@ -29,6 +34,8 @@ const HEADS = [
   'Throttle',
   { text: 'Held', class: RIGHT },
   { text: 'Maximum', class: RIGHT },
+  'Rate',
+  'Next start',
   { text: 'Waiting', class: RIGHT },
   'Held by',
   'Change',
@@ -40,7 +47,7 @@ const UNKNOWN_QUEUE = '-';
 export function ThrottlesPage() {
   usePageTitle('Throttles');
   const { data, error, refresh } = useQuery<{ throttles: readonly Throttle[] }>('api/throttles');
-  const [changing, change] = useState<string | null>(null);
+  const [changing, change] = useState<Throttle | 'new' | null>(null);
   const done = () => {
     change(null);
     refresh();
@@ -49,13 +56,13 @@ export function ThrottlesPage() {
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <header class="flex items-center justify-between gap-2">
         <h1 class="text-lg font-semibold">Throttles</h1>
-        {useHasRole('operate') && <Button onClick={() => change('')}>New throttle …</Button>}
+        {useHasRole('operate') && <Button onClick={() => change('new')}>New throttle …</Button>}
       </header>
       <ErrorMessage error={data === undefined ? error : null} />
       {data?.throttles.length === 0 && (
         <Empty title="No throttles">
-          A throttle limits how many of the jobs that name it run at once, across queues. Set its maximum here, and name
-          it in the setting throttles of a job or a queue.
+          A throttle limits how many of the jobs that name it run at once, across queues. Set its maximum or its rate
+          here, and name it in the setting throttles of a job or a queue.
         </Empty>
       )}
       {data !== undefined && data.throttles.length > 0 && (
@@ -65,27 +72,35 @@ export function ThrottlesPage() {
           ))}
         </Table>
       )}
-      {changing !== null && <SetMaximum name={changing} onDone={done} onClose={() => change(null)} />}
+      {changing !== null && (
+        <SetLimits throttle={changing === 'new' ? null : changing} onDone={done} onClose={() => change(null)} />
+      )}
     </div>
   );
 }
 
-function Row({ throttle, onChange }: { throttle: Throttle; onChange: (name: string) => void }) {
-  const { name, queue, key, max, held, waiting, holders } = throttle;
-  const canChange = useHasRole('operate') && name !== null;
+function Row({ throttle, onChange }: { throttle: Throttle; onChange: (throttle: Throttle) => void }) {
+  const { name, queue, key, max, held, waiting, holders, nextStartAt } = throttle;
+  const canChange = useHasRole('operate') && name !== null && key === null;
   return (
     <tr class="hover:bg-raised/50">
-      <Cell class="max-w-72 font-medium break-all">{name ?? `${queue ?? ''}: key ${key ?? ''}`}</Cell>
+      <Cell class="max-w-72 font-medium break-all">{key === null ? name : `${name ?? queue ?? ''}: key ${key}`}</Cell>
       <Cell class={`numbers text-right ${max !== null && held >= max ? 'text-warn' : ''}`}>{held}</Cell>
       <Cell class="numbers text-right">{max ?? 'no limit'}</Cell>
+      <Cell>{rateText(throttle)}</Cell>
+      <Cell class="numbers">{nextStartAt === null ? '' : new Date(nextStartAt).toLocaleTimeString()}</Cell>
       <Cell class="numbers text-right">{waiting}</Cell>
       <Cell class="max-w-md">
         <Holders holders={holders} queue={queue ?? UNKNOWN_QUEUE} />
       </Cell>
-      <Cell>{canChange && <Button onClick={() => onChange(name)}>Maximum …</Button>}</Cell>
+      <Cell>{canChange && <Button onClick={() => onChange(throttle)}>Limits …</Button>}</Cell>
     </tr>
   );
 }
+
+/** The rate as it is set, such as 60/1m. */
+const rateText = ({ rate }: Pick<Throttle, 'rate'>): string =>
+  rate === null ? '' : `${rate.count}/${exactDuration(rate.ms)}`;
 
 function Holders({ holders, queue }: { holders: readonly string[]; queue: string }) {
   return (
@@ -100,19 +115,25 @@ function Holders({ holders, queue }: { holders: readonly string[]; queue: string
   );
 }
 
-interface SetMaximumProps {
-  /** Empty for a new throttle. */
-  readonly name: string;
+interface SetLimitsProps {
+  /** Null for a new throttle. */
+  readonly throttle: Throttle | null;
   onDone(): void;
   onClose(): void;
 }
 
-function SetMaximum({ name, onDone, onClose }: SetMaximumProps) {
+function SetLimits({ throttle, onDone, onClose }: SetLimitsProps) {
   const { error, run } = useAction();
   const set = async (form: FormData) => {
-    const [chosen, max] = [name === '' ? fieldValue(form, 'name') : name, fieldValue(form, 'max')];
-    const path = `api/throttles/${encodeURIComponent(chosen)}`;
-    await (max === '' ? call(path, { method: 'DELETE' }) : call(path, { method: 'PUT', body: { max: Number(max) } }));
+    const path = `api/throttles/${encodeURIComponent(throttle?.name ?? fieldValue(form, 'name'))}`;
+    const [max, rate] = [fieldValue(form, 'max'), fieldValue(form, 'rate')];
+    const ofRate = {
+      rate,
+      ...(throttle !== null && throttle.by.length > 0 && { by: throttle.by }),
+      ...(throttle !== null && throttle.cost !== null && { cost: throttle.cost }),
+    };
+    const body = { ...(max !== '' && { max: Number(max) }), ...(rate !== '' && ofRate) };
+    await (max === '' && rate === '' ? call(path, { method: 'DELETE' }) : call(path, { method: 'PUT', body }));
     onDone();
   };
   const onSubmit = (event: SubmitEvent) => {
@@ -121,10 +142,15 @@ function SetMaximum({ name, onDone, onClose }: SetMaximumProps) {
     void run(() => set(form));
   };
   return (
-    <Dialog title={name === '' ? 'New throttle' : `Maximum of ${name}`} onClose={onClose}>
+    <Dialog title={throttle === null ? 'New throttle' : `Limits of ${throttle.name}`} onClose={onClose}>
       <form class="grid gap-3" onSubmit={onSubmit}>
-        {name === '' && <Field name="name" label="Name" />}
-        <Field name="max" label="Maximum (empty: no limit)" isNumber />
+        {throttle === null && <Field name="name" label="Name" />}
+        <Field name="max" label="Maximum (empty: no limit)" value={String(throttle?.max ?? '')} isNumber />
+        <Field
+          name="rate"
+          label="Rate, such as 60/1m (empty: no limit)"
+          value={throttle === null ? '' : rateText(throttle)}
+        />
         <p class="text-soft">A lower maximum does not stop running jobs.</p>
         <ErrorMessage error={error} />
         <div class="flex justify-end gap-2">

@@ -20,6 +20,7 @@ import { MAX_COALESCED } from '../../../core/limits/coalesce.ts';
 import { MAX_NEEDS, NEEDS_ROTATION_MS, PATIENCE_MS } from '../../../core/limits/resources.ts';
 import { MAX_EXPIRED, MAX_PARKED } from '../../../core/operations/claim.ts';
 import { MAX_REBASED } from '../../../core/operations/clock-step.ts';
+import { MAX_WAKES } from '../../../core/operations/limits/buckets.ts';
 import { WORK_EVENTS } from '../../../core/ports/job-store.ts';
 import {
   DEFAULT_SETTINGS,
@@ -87,6 +88,7 @@ const VALUES = {
   PATIENCE_MS,
   NEEDS_ROTATION_MS,
   MAX_NEEDS,
+  MAX_WAKES,
   DRAFT_TTL_MS,
   WORKER_TTL_MS,
   UNREGISTERED_WORKER_TTL_MS,

@@ -6,7 +6,7 @@ import type {
   InsightResultOf,
   Insights,
 } from '../../../core/ports/insight.ts';
-import { MAX_HOLDERS } from '../../../core/ports/insight.ts';
+import { MAX_BUCKETS, MAX_HOLDERS } from '../../../core/ports/insight.ts';
 import { dayNumber } from '../../../core/statistics/statistics.ts';
 import { SPAN_LETTERS } from '../encoding/layout.ts';
 import { readEnds, readFailures, readPrunable, readStorage, readTags } from './read-groups.ts';
@@ -37,7 +37,8 @@ const READERS: { readonly [Kind in InsightKind]: Reader<Kind> } = {
     const args = [SPAN_LETTERS[query.span], String(query.from ?? 0), ...optional(query.queue)];
     return readSeries(await scripts.run('series', args, now), query);
   },
-  throttles: async (scripts, _query, now) => readThrottles(await scripts.run('throttles', [String(MAX_HOLDERS)], now)),
+  throttles: async (scripts, _query, now) =>
+    readThrottles(await scripts.run('throttles', [MAX_HOLDERS, MAX_BUCKETS].map(String), now)),
   brakes: async (scripts, { ids }, now) => listOf(await scripts.run('wait-reasons', ids, now)).map(readWaitReason),
 };
 

@@ -49,7 +49,12 @@ function settleFields(settlement: Settlement): RequestFields {
       const isFinal = settlement.kind === 'fail' && settlement.final === true;
       const failure =
         textField('group', group) + textField('message', message) + field('final', isFinal ? 'yes' : undefined);
-      return new RequestFields(fields + failure + field('delayMs', settlement.delayMs)).text('t', 'detail', detail);
+      const throttle = settlement.kind === 'retry' ? field('throttle', settlement.throttle) : '';
+      return new RequestFields(fields + failure + field('delayMs', settlement.delayMs) + throttle).text(
+        't',
+        'detail',
+        detail,
+      );
     }
     case 'resend':
       return new RequestFields(fields + field('delayMs', settlement.delayMs) + textField('reason', settlement.reason));

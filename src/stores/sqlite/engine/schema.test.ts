@@ -18,7 +18,7 @@ async function aFileOfSchema1(): Promise<string> {
   added.push('claims.earlier_request', 'claims.earlier_first_token', 'claims.earlier_last_token');
   for (const each of added) db.exec(`ALTER TABLE ${each.replace('.', ' DROP COLUMN ')}`);
   db.exec('DROP TABLE statistics_log');
-  db.exec('DROP TABLE steps');
+  for (const table of ['steps', 'buckets', 'wakes']) db.exec(`DROP TABLE ${table}`);
   db.exec('PRAGMA user_version = 1');
   db.close();
   return path;

@@ -13,7 +13,7 @@ import { firstRow } from './sqlite-database.ts';
 const APPLICATION_ID = 0x4c4f4e47;
 
 /** Each step upgrades the schema by one version. */
-const STEPS: readonly URL[] = ['001', '002', '003', '004', '005'].map(
+const STEPS: readonly URL[] = ['001', '002', '003', '004', '005', '006'].map(
   (step) => new URL(`../schema/${step}.sql`, import.meta.url),
 );
 

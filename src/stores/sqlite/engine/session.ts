@@ -7,7 +7,6 @@
 import { realpathSync } from 'node:fs';
 import { trackingEvent } from '../../../core/job/tracked-jobs.ts';
 import type { Moment } from '../../../core/lifecycle/clock.ts';
-import { namedAddress } from '../../../core/limits/throttle.ts';
 import { followClock } from '../../../core/operations/clock-step.ts';
 import { performMigration } from '../../../core/operations/migrate.ts';
 import { perform } from '../../../core/operations/perform.ts';
@@ -68,7 +67,7 @@ export class Session {
     const db = openConnection(options);
     const emit = (event: StoreEvent): void => void this.#events.push(event);
     const settings = (queue: string) => this.#records.settings(queue);
-    const throttleMax = (name: string) => this.#records.throttleMax(name);
+    const throttle = (name: string) => this.#records.throttle(name);
     this.path = realpathSync(path);
     this.#clock = clock;
     this.#db = db;
@@ -79,7 +78,7 @@ export class Session {
       marked: (id, isMarked) => emit(trackingEvent(id, isMarked, this.#table.get(id))),
     });
     const closed = () => closedReason(this.#records.standing());
-    this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, throttleMax, closed, emit });
+    this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, throttle, closed, emit });
     this.#migrationRows = new SqliteMigrationRows(db, {
       numbers: this.#numbers,
       records: this.#records,
@@ -276,7 +275,7 @@ export class Session {
   }
 
   #changed(kind: 'queue' | 'throttle', key: string, now: number): void {
-    if (kind === 'throttle') return throttleChanged(this.#table, namedAddress(key));
+    if (kind === 'throttle') return throttleChanged(this.#table, key, now);
     settingsChanged(this.#table, key, now);
   }
 

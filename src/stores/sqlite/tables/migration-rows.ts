@@ -49,6 +49,8 @@ export const MOVED_TABLES = [
   'slots',
   'turns',
   'paces',
+  'buckets',
+  'wakes',
   'equals',
   'folds',
   'statistics',

@@ -5,6 +5,8 @@
  */
 
 import { TRACKED_RECORD } from '../../../core/job/tracked-jobs.ts';
+import type { Throttle } from '../../../core/limits/bucket.ts';
+import { throttleIn } from '../../../core/limits/bucket.ts';
 import { THROTTLE_RECORD } from '../../../core/limits/throttle.ts';
 import type { MigrationState } from '../../../core/ports/migration.ts';
 import { MIGRATION_STATE_RECORD } from '../../../core/ports/migration.ts';
@@ -45,7 +47,7 @@ export class SqliteRecords {
   readonly #clear: Statement;
   readonly #list: Statement;
   readonly #settings = new Map<string, QueueSettings>();
-  readonly #maxima = new Map<string, number | null>();
+  readonly #throttles = new Map<string, Throttle>();
   /** The settings for all queues; null if they are not cached. */
   #shared: { readonly set: SetSettings | undefined } | null = null;
   /** The role of the store in a migration; undefined if it is not cached. */
@@ -68,7 +70,7 @@ export class SqliteRecords {
 
   forget(): void {
     this.#settings.clear();
-    this.#maxima.clear();
+    this.#throttles.clear();
     this.#shared = null;
     this.#standing = undefined;
   }
@@ -117,15 +119,14 @@ export class SqliteRecords {
     return settingsIn(row && readRecord(row));
   }
 
-  /** Returns null if no limit is set. */
-  throttleMax(name: string): number | null {
-    let max = this.#maxima.get(name);
-    if (max === undefined) {
-      const value = firstRow<RecordRow>(this.#get, THROTTLE_RECORD, name)?.[3];
-      max = value === undefined ? null : (JSON.parse(value) as { max: number }).max;
-      this.#maxima.set(name, max);
+  throttle(name: string): Throttle {
+    let throttle = this.#throttles.get(name);
+    if (throttle === undefined) {
+      const row = firstRow<RecordRow>(this.#get, THROTTLE_RECORD, name);
+      throttle = throttleIn(row && readRecord(row));
+      this.#throttles.set(name, throttle);
     }
-    return max;
+    return throttle;
   }
 
   get(kind: string, key: string, now: number): StoredRecord | null {
@@ -165,7 +166,7 @@ export class SqliteRecords {
     if (key === GLOBAL_SETTINGS_KEY) this.#settings.clear();
     this.#shared = null;
     this.#settings.delete(key);
-    this.#maxima.delete(key);
+    this.#throttles.delete(key);
     this.#options.changed(kind, key, now);
   }
 }

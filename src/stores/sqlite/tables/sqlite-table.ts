@@ -11,6 +11,7 @@ import type { EndedState, Job, JobState, RunningJob } from '../../../core/job/jo
 import type { Step, StepKind } from '../../../core/job/step.ts';
 import type { ClockMemory, ClockStep } from '../../../core/lifecycle/clock.ts';
 import { keyAddress } from '../../../core/lifecycle/lifecycle.ts';
+import type { BucketState, Throttle } from '../../../core/limits/bucket.ts';
 import type { TagCount } from '../../../core/ports/insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../../core/ports/job-store.ts';
 import type { MigratedJob } from '../../../core/ports/migration.ts';
@@ -20,6 +21,7 @@ import type { CurrentFailureGroup } from '../../../core/statistics/failure-trend
 import type { SeriesPage, Span } from '../../../core/statistics/series.ts';
 import type { Measurement, StoredCell } from '../../../core/statistics/statistics.ts';
 import { type QueueStorage, type StoredSize, storageOf } from '../../../core/statistics/storage.ts';
+import { BucketRows } from '../bucket-rows.ts';
 import type { Database } from '../engine/sqlite-database.ts';
 import { StepRows } from '../step-rows.ts';
 import { CoalescedRows } from './coalesced-rows.ts';
@@ -42,14 +44,14 @@ import { WorkerRows } from './worker-rows.ts';
 export interface SqliteTableOptions {
   readonly numbers: StoreNumbers;
   settings(queue: string): QueueSettings;
-  throttleMax(name: string): number | null;
+  throttle(name: string): Throttle;
   closed(): string | null;
   emit(event: StoreEvent): void;
 }
 
 export class SqliteTable implements Table {
   readonly settings: (queue: string) => QueueSettings;
-  readonly throttleMax: (name: string) => number | null;
+  readonly throttle: (name: string) => Throttle;
   readonly closed: () => string | null;
   readonly emit: (event: StoreEvent) => void;
   readonly #numbers: StoreNumbers;
@@ -68,11 +70,12 @@ export class SqliteTable implements Table {
   readonly #keys: UniqueKeys;
   readonly #throttles: ThrottleRows;
   readonly #paces: PaceRows;
+  readonly #buckets: BucketRows;
   readonly #workers: WorkerRows;
 
-  constructor(db: Database, { numbers, settings, throttleMax, closed, emit }: SqliteTableOptions) {
+  constructor(db: Database, { numbers, settings, throttle, closed, emit }: SqliteTableOptions) {
     this.settings = settings;
-    this.throttleMax = throttleMax;
+    this.throttle = throttle;
     this.closed = closed;
     this.emit = emit;
     this.#numbers = numbers;
@@ -91,6 +94,7 @@ export class SqliteTable implements Table {
     this.#keys = new UniqueKeys(db);
     this.#throttles = new ThrottleRows(db);
     this.#paces = new PaceRows(db);
+    this.#buckets = new BucketRows(db);
     this.#workers = new WorkerRows(db);
   }
 
@@ -300,6 +304,42 @@ export class SqliteTable implements Table {
     this.#throttles.unparkAll(queue);
     if (keys === null) this.#paces.forgetTurns(queue);
     if (rate === null) this.#paces.setRateAt(queue, 0);
+  }
+
+  bucket(address: string): BucketState | undefined {
+    return this.#buckets.get(address);
+  }
+
+  setBucket(address: string, state: BucketState): void {
+    this.#buckets.set(address, state);
+  }
+
+  busyBuckets(now: number, limit: number): readonly string[] {
+    return this.#buckets.busy(now, limit);
+  }
+
+  rebaseBuckets(now: number): void {
+    this.#buckets.rebase(now);
+  }
+
+  forgetBuckets(time: number, limit: number): void {
+    this.#buckets.forget(time, limit);
+  }
+
+  setWake(queue: string, park: string, at: number | null): void {
+    this.#buckets.setWake(queue, park, at);
+  }
+
+  wakes(queue: string, now: number, limit: number): readonly string[] {
+    return this.#buckets.wakes(queue, now, limit);
+  }
+
+  wakesOf(name: string): readonly (readonly [string, string])[] {
+    return this.#buckets.wakesOf(name);
+  }
+
+  nextWake(queue: string, now: number): number | null {
+    return this.#buckets.nextWake(queue, now);
   }
 
   turnServed(queue: string): number {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { NO_THROTTLE } from '../../../core/limits/bucket.ts';
 import { settingsOf } from '../../../core/settings/settings.ts';
 import { DAY_MS } from '../../../core/statistics/histogram.ts';
 import type { Measurement } from '../../../core/statistics/statistics.ts';
@@ -22,7 +23,7 @@ function openTable(): { table: SqliteTable; save: () => void; counted: () => num
   const table = new SqliteTable(db, {
     numbers: new StoreNumbers(db),
     settings: () => settingsOf(undefined),
-    throttleMax: () => null,
+    throttle: () => NO_THROTTLE,
     closed: () => null,
     emit: () => undefined,
   });

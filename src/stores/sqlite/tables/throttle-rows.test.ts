@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { testSize } from '../../../../test/support/test-size.ts';
 import { NO_GAP } from '../../../core/lifecycle/clock.ts';
+import { NO_THROTTLE } from '../../../core/limits/bucket.ts';
 import { add } from '../../../core/operations/add.ts';
 import { settle } from '../../../core/operations/attempt.ts';
 import { claim } from '../../../core/operations/claim.ts';
@@ -22,7 +23,7 @@ function openTable(): { table: Table; work(): number } {
   const table = new SqliteTable(db, {
     numbers: new StoreNumbers(db),
     settings: () => settingsOf(undefined),
-    throttleMax: () => 1,
+    throttle: () => ({ ...NO_THROTTLE, max: 1 }),
     closed: () => null,
     emit: () => undefined,
   });

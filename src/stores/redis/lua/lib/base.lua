@@ -15,7 +15,9 @@
 --   parked:<queue>  zset   jobs that wait for a slot of a throttle, as in ready; park:<queue>:<address> those of one throttle
 --   parks:<address> zset   the queues with parked jobs; slots:<address>: the running jobs that hold a slot
 --   equals:<queue>:<key> zset   equal waiting jobs (core/limits/coalesce.ts), by run time; folds:<id>: jobs coalesced into a job
---   needs:<queue>   zset   the addresses by needs (core/limits/resources.ts) under which its jobs are parked
+--   needs:<queue>   zset   the addresses under which its jobs are parked that a claim unparks: by needs (core/limits/resources.ts)
+--                          with score 0, and by buckets of throttles with the time of the next check (bucket-parking.lua)
+--   bucket-states   hash   bucket of a throttle → its times and version (core/limits/bucket.ts); bucket-ends: zset of when it is idle
 --   turns:<queue>   zset   key → its last turn; paces: queue → turn served; rates: queue → time of core/limits/rate.ts
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   the days of the statistics; the cells themselves are in j

@@ -58,7 +58,12 @@ return {
       local _, parkedMember, score = indexes.indexOf(job)
       unitOfWork.put(side, score, parkedMember)
       unitOfWork.put('parks:' .. job.fields.parked, 0, job.queue)
-      if job.fields.parked:find('^n:') then unitOfWork.put('needs:' .. job.queue, 0, job.fields.parked) end
+      -- A job that is parked under a bucket is checked when it opens; at once if this call does not know the bucket.
+      local parked, wake = job.fields.parked, 0
+      local bucket = parked:match('^r:[^:]*:(.*)$')
+      local state = bucket and context.bucketStates and context.bucketStates[bucket]
+      if bucket then wake = text(math.max(context.now, state and state.to or 0)) end
+      if bucket or parked:find('^n:') then unitOfWork.put('needs:' .. job.queue, wake, parked) end
     elseif side then
       unitOfWork.put(side, job.fields.endedAt or job.seq, member)
     end

@@ -95,7 +95,7 @@ return {
       if queue and call('EXISTS', P .. key) == 0 then
         if kind == 'group' then write('ZREM', P .. 'groups:' .. queue, name) end
         if kind == 'park' then write('ZREM', P .. 'parks:' .. name, queue) end
-        if kind == 'park' and name:find('^n:') then write('ZREM', P .. 'needs:' .. queue, name) end
+        if kind == 'park' and name:find('^[nr]:') then write('ZREM', P .. 'needs:' .. queue, name) end
       end
       local tag = key:match('^tag:(.*)$')
       if tag and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'tags', tag) end

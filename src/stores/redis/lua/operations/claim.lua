@@ -4,7 +4,7 @@
 -- Returns the time, the next time at which a job may be claimable or '', and each job as record.show writes it.
 -- uses: values, context, events, indexes, lifecycle, operation, queue-settings, queues, record, record-changes
 -- uses: unit-of-work
--- on demand: equal-jobs, fitting, lost-leases, parking, rates, resources, slots, throttles, turns
+-- on demand: bucket-parking, buckets, equal-jobs, fitting, lost-leases, parking, rates, resources, slots, throttles, turns
 operation.begin()
 
 local _, worker, requestId, limit, leaseMs = unpack(args)
@@ -14,6 +14,7 @@ local lengthOf, wholeText, freeText = leaseMs:match('^(%S*) ?(%S*) ?(%S*)$')
 leaseMs = lengthOf
 local whole, free = nil, nil -- resources, read when a job needs some
 local taken, parked = {}, 0
+local hasLeft, isUnserved = false, false -- whether jobs may be parked under a bucket that is open; and the claim has room for them
 local last = call('HGET', P .. 'j', '@' .. worker)
 local lastEnd = last and (last:find('\30\30', 1, true) or 0) - 1 -- the end of the latest request
 local MAX = { page = 1000, dropped = 10000 }
@@ -123,21 +124,33 @@ local function roomNow()
   return free
 end
 
+local function unparkOpen(queue, most, but)
+  local isBack
+  isBack, hasLeft = require('bucket-parking').unparkOpen(queue, most, but)
+  return isBack
+end
+
 -- Claims the job with its equal ones, or parks it under a full throttle. Returns whether other jobs joined or left the queue.
 local function takeOrPark(job, queue, ms, settings)
   local isPlain = not job.fields.throttles and #settings.throttles == 0 and not orNil(settings.keys)
   local addresses = isPlain and {} or require('throttles').throttlesOf(job, settings)
   local full = not isPlain and require('throttles').fullAmong(addresses)
-  local isThrottled = full
+  local isThrottled, used, closed, opensAt = full, nil, nil, nil
   local needs = job.fields.needs or settings.needs
   if not full and needs ~= '' and not require('resources').fits(needs, roomNow()) then full = 'n:' .. queue .. ':' .. needs end
+  if not full and #addresses > 0 then used, closed, opensAt = require('buckets').closedAmong(job, addresses) end
+  if closed then full, isThrottled = require('bucket-parking').parkUnder(closed, queue, opensAt), true end
   leaveLine(job, queue)
   if not full then
-    if #addresses > 0 then require('slots').takeSlots(job, addresses) end
+    if #addresses > 0 then
+      require('slots').takeSlots(job, addresses)
+      require('buckets').takeCost(used)
+    end
     if orNil(settings.maxRunning) then job.fields.counted = queue end
     take(job, ms)
     local coalesce = orNil(settings.coalesce)
     local isCoalesced = coalesce ~= nil and require('equal-jobs').coalesceAll(job, coalesce) > 0
+    if isCoalesced and hasLeft then unparkOpen(queue, limit) end
     if needs == '' and not isCoalesced then return false end
     require('resources').spend(needs, roomNow())
     -- A job that would fit may have been coalesced.
@@ -145,6 +158,8 @@ local function takeOrPark(job, queue, ms, settings)
   end
   job.place, job.fields.parked, parked = 'k', full, parked + 1
   local hasLeftRoom = isThrottled and needs ~= '' and require('fitting').unparkFitting(queue, roomNow(), job)
+  -- A job behind it may be parked under a bucket of its that is open.
+  if hasLeft and (not closed or #addresses > 1 or needs ~= '') then hasLeftRoom = unparkOpen(queue, 1, job) or hasLeftRoom end
   return require('parking').unparkBehind(job) or hasLeftRoom
 end
 
@@ -162,18 +177,21 @@ end
 
 local function serve(queue, ms, settings)
   local rate, before = orNil(settings.rate), #taken
+  hasLeft = false
   local isLimited = rate or orNil(settings.maxRunning)
   if isLimited and #context.touched > 0 then unitOfWork.flush() end
   local most = isLimited and math.min(limit, #taken + require('rates').roomIn(queue, settings)) or limit
   if most > #taken and call('EXISTS', P .. 'needs:' .. queue) == 1 then
     roomNow()
     if require('fitting').isReserved(queue, whole, free) then return end
-    if require('fitting').unparkFitting(queue, free) then unitOfWork.flush() end
+    local isBack = require('fitting').unparkFitting(queue, free)
+    if unparkOpen(queue, most - #taken) or isBack then unitOfWork.flush() end
   end
   while #taken < most and serveLine(queue, ms, settings, most) do
     rememberClaim()
     unitOfWork.flush()
   end
+  isUnserved = isUnserved or (hasLeft and #taken < most)
   if #taken == before then return end
   if rate then require('rates').countStarts(queue, rate, #taken - before) end
   if orNil(settings.keys) then
@@ -237,8 +255,9 @@ local function again(claim)
   end
 end
 
-local function nextRunAt(queue)
-  local later = call('ZRANGEBYSCORE', P .. 'later:' .. queue, '(' .. context.nowText, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+-- Returns the first score of an index after now.
+local function nextIn(key)
+  local later = call('ZRANGEBYSCORE', P .. key, '(' .. context.nowText, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   return tonumber(later[2]) or math.huge
 end
 
@@ -248,10 +267,10 @@ local function nextAt()
   for _, queue in ipairs(names) do
     local settings = queueSettings.settingsOf(queue)
     if settings.state == 'up' then
-      next = math.min(next, runAts[queue] or nextRunAt(queue))
+      next = math.min(next, runAts[queue] or nextIn('later:' .. queue), nextIn('needs:' .. queue))
       for _, job in ipairs(queues.notDue(queue)) do next = math.min(next, record.runAtOf(job)) end
       local rate = orNil(settings.rate)
-      next = math.min(next, rate and require('rates').rateNextAt(queue, rate) or math.huge)
+      next = math.min(next, rate and require('rates').nextStart(queue, rate) or math.huge)
       local leaseEnd = settings.onLost ~= 'hold' and (leaseEnds[queue] or soonest('running:' .. queue))
       if leaseEnd then next = math.min(next, leaseEnd + settings.lostGraceMs) end
     end
@@ -270,10 +289,12 @@ else
   rememberClaim()
 end
 unitOfWork.flush()
+-- After the records: a call that is cut short in between has started jobs that its repetition answers again.
+if context.bucketStates then require('buckets').write() end
 events.publish()
 
 -- Jobs that were not scanned since the clock went back may be due.
-local isCutShort = (parked >= K.MAX_PARKED and #taken < limit) or (context.stepFrom and not context.closed)
+local isCutShort = isUnserved or (parked >= K.MAX_PARKED and #taken < limit) or (context.stepFrom and not context.closed)
 local answer = { context.nowText, isCutShort and text(context.now + 1) or nextAt() }
 for i = 1, #taken do record.show(answer, taken[i]) end
 return answer

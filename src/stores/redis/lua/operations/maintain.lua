@@ -151,6 +151,13 @@ local function sweepExpired()
   end
 end
 
+-- Deletes buckets of throttles that are full and open.
+local function forgetBuckets()
+  local idle = call('ZRANGEBYSCORE', P .. 'bucket-ends', '-inf', context.nowText, 'LIMIT', 0, limit)
+  jobWrites.writeMany('HDEL', 'bucket-states', idle)
+  jobWrites.writeMany('ZREM', 'bucket-ends', idle)
+end
+
 -- Removes jobs that left a fifo from its middle, as soon as they are at the head.
 local function sweepFifo(queue)
   local count = call('SCARD', P .. 'gone:' .. queue)
@@ -213,6 +220,7 @@ end
 for _, queue in ipairs(call('HKEYS', P .. 'log-bytes')) do require('log-removal').prune(queue, limit) end
 for _, queue in ipairs(names) do forgetStatistics(queue) end
 unitOfWork.flush()
+forgetBuckets()
 local forgotten = forgetWorkers()
 sweepExpired()
 events.publish()

@@ -2,7 +2,7 @@
 -- ARGV: clock, then for each: id, and its kind with \31 token and the fields of the kind.
 -- Returns the state or a refusal for each. A repeated settlement gets the same answer again.
 -- uses: values, context, indexes, lifecycle, operation, queue-settings, record, record-changes, unit-of-work
--- on demand: dependencies, find-parents, lost-leases, suspension, turns
+-- on demand: buckets, dependencies, find-parents, lost-leases, suspension, turns
 operation.begin()
 
 local ENDING = {
@@ -140,6 +140,11 @@ return operation.forEach(function(job, request, kind)
   end
   if refusal then return refusal end
   unitOfWork.touch(job)
+  if request.throttle then
+    local buckets = require('buckets')
+    buckets.close(buckets.bucketOf(job, request.throttle), context.now + request.delayMs)
+    buckets.write()
+  end
   local lease, queue, event, note = job.lease, job.queue, 'cancelled', kind
   if kind == 'release' then note = kind .. ': ' .. request.reason end
   if job.fields.cancelAskedAt then lifecycle.ended(job, 'c') else event, note = settle[kind](job, request, kind) end

@@ -2,10 +2,11 @@
 -- ARGV: clock, \31 limit, and optional queue, state, label, tag, name, worker, parent, child, group, since, before, after.
 -- Returns the seq to continue from or '', and each job as record.show writes it.
 -- uses: values, clock, context, queue-settings, queues, record
--- on demand: rates, resources, throttles
+-- on demand: buckets, rates, resources, throttles
 local throttles = require('throttles')
 local resources = require('resources')
 local rates = require('rates')
+local buckets = require('buckets')
 
 clock.readClock()
 
@@ -27,8 +28,9 @@ local function labelOf(job)
   if record.runAtOf(job) > context.now and fields.suspended then return 'suspended' end
   if record.runAtOf(job) > context.now then return number(fields.failures) == 0 and 'scheduled' or 'retrying' end
   if settings.state ~= 'up' then return 'paused' end
-  local isHeldBack = rates.roomIn(job.queue, settings) <= 0 or throttles.fullAmong(throttles.throttlesOf(job, settings))
-    or resources.exceedsAllWorkers(job, settings)
+  local addresses = throttles.throttlesOf(job, settings)
+  local isHeldBack = rates.roomIn(job.queue, settings) <= 0 or throttles.fullAmong(addresses)
+    or select(2, buckets.closedAmong(job, addresses)) or resources.exceedsAllWorkers(job, settings)
   return isHeldBack and 'throttled' or 'ready'
 end
 

@@ -30,10 +30,7 @@ function read.records()
   local from, answer = second == '' and '-' or '(' .. second:sub(2), {}
   local names = call('ZRANGEBYLEX', P .. 'names:' .. first, from, '+', 'LIMIT', 0, third)
   local stored = #names > 0 and call('HMGET', P .. 'records:' .. first, unpack(names)) or {}
-  for i = 1, #names do
-    answer[#answer + 1] = names[i]
-    answer[#answer + 1] = stored[i] or ''
-  end
+  for i = 1, #names do answer[2 * i - 1], answer[2 * i] = names[i], stored[i] or '' end
   return answer
 end
 

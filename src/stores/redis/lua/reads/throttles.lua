@@ -1,8 +1,11 @@
--- throttles: the throttles of which a job holds a slot. ARGV: clock, maximum number of holders to name.
--- Returns for each: address, maximum or '', how many jobs hold a slot, how many are parked, ids of holders.
--- uses: values, clock, queues
--- on demand: throttles
+-- throttles: the throttles of which a job holds a slot, and the buckets that let no job start. ARGV: clock, maximum number of
+-- holders to name, and of buckets to check.
+-- Returns for each: address, maximum or '', how many jobs hold a slot, how many are parked, when the next may start or '', ids of
+-- holders.
+-- uses: values, clock, context, queues
+-- on demand: buckets, throttles
 local throttles = require('throttles')
+local buckets = require('buckets')
 
 clock.readClock()
 
@@ -19,14 +22,30 @@ for _, job in ipairs(running) do
   end
 end
 
-local answer = {}
-for i, address in ipairs(order) do
+local function waitingFor(address)
   local waiting = 0
   for _, queue in ipairs(call('ZRANGE', P .. 'parks:' .. address, 0, -1)) do
     waiting = waiting + call('ZCARD', P .. 'park:' .. queue .. ':' .. address)
   end
-  local max = throttles.maxOf(address)
+  for _, queue in ipairs(queues.queueNames()) do
+    waiting = waiting + call('ZCARD', P .. 'park:' .. queue .. ':r:' .. queue .. ':' .. address)
+  end
+  return waiting
+end
+
+local nextStarts = {}
+for _, address in ipairs(call('ZRANGEBYSCORE', P .. 'bucket-ends', '(' .. text(context.now), '+inf', 'LIMIT', 0, args[3])) do
+  nextStarts[address] = buckets.opensAt(buckets.at(address))
+  if nextStarts[address] and not held[address] then
+    held[address], holders[address], order[#order + 1] = 0, {}, address
+  end
+end
+
+local answer = {}
+for i, address in ipairs(order) do
+  local max = not address:find('^t:.* ') and throttles.maxOf(address)
+  local startAt = nextStarts[address] and text(nextStarts[address]) or ''
   local ids = table.concat(holders[address], ' ')
-  answer[i] = table.concat({ address, max and text(max) or '', held[address], waiting, ids }, '\31')
+  answer[i] = table.concat({ address, max and text(max) or '', held[address], waitingFor(address), startAt, ids }, '\31')
 end
 return table.concat(answer, '\30')

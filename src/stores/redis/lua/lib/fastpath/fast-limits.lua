@@ -37,7 +37,10 @@ end
 
 local function readMax(throttle)
   local stored = call('HGET', P .. 'records:throttle', throttle.address:sub(3))
-  throttle.max = stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')).max or math.huge
+  local settings = stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')) or {}
+  throttle.max = settings.max or math.huge
+  -- A throttle with a rate or a pause counts as full: the general path decides.
+  if settings.rate or call('HEXISTS', P .. 'bucket-states', throttle.address) == 1 then throttle.max = 0 end
 end
 
 -- Takes a slot of each throttle. Returns false if one is full.

@@ -1,6 +1,6 @@
 -- fitting: parked jobs that fit into the free capacity of a worker (core/operations/resources.ts).
 -- uses: context, queue-settings, record
--- on demand: parking, resources, throttles
+-- on demand: buckets, parking, resources, throttles
 
 local throttles = require('throttles')
 local resources = require('resources')
@@ -10,10 +10,10 @@ local fitting = {}
 -- Returns addresses of needs under which jobs are parked. If there are too many, it rotates through them by the second.
 local function parkedNeeds(queue)
   local key, most = P .. 'needs:' .. queue, K.MAX_NEEDS
-  local found = call('ZRANGE', key, 0, most)
+  local found = call('ZRANGEBYSCORE', key, 0, 0, 'LIMIT', 0, most + 1)
   if #found <= most then return found end
-  local from = math.floor(context.now / K.NEEDS_ROTATION_MS) % math.ceil(call('ZCARD', key) / most) * most
-  return call('ZRANGE', key, from, from + most - 1)
+  local from = math.floor(context.now / K.NEEDS_ROTATION_MS) % math.ceil(call('ZCOUNT', key, 0, 0) / most) * most
+  return call('ZRANGEBYSCORE', key, 0, 0, 'LIMIT', from, most)
 end
 
 local function needsAt(address)
@@ -39,7 +39,11 @@ function fitting.isReserved(queue, whole, free)
       local member = call('ZRANGE', P .. 'park:' .. queue .. ':' .. address, 0, 0)
       local first = record.bySeqs(record.seqsOf(member))[1]
       local isDue = first and first.place == 'k' and context.now - record.readySince(first) >= K.PATIENCE_MS
-      if isDue and not throttles.fullAmong(throttles.throttlesOf(first, queueSettings.settingsOf(queue))) then return true end
+      local addresses = isDue and throttles.throttlesOf(first, queueSettings.settingsOf(queue))
+      if isDue and not throttles.fullAmong(addresses) then
+        local _, closed = require('buckets').closedAmong(first, addresses)
+        if not closed then return true end
+      end
     end
   end
   return false

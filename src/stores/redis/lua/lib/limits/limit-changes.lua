@@ -31,9 +31,19 @@ local function queueChanged(queue, old, new)
   if rate then rates.fitRate(queue, rate) end
 end
 
--- Unparks as many jobs as the new maximum of a throttle allows.
+-- Unparks as many jobs as the new maximum of a throttle allows. Its buckets are full and open: the jobs parked under them are
+-- checked again.
 local function throttleChanged(name, max)
   local address = 't:' .. name
+  for _, queue in ipairs(queues.queueNames()) do
+    local key, start = P .. 'needs:' .. queue, 'r:' .. queue .. ':' .. address .. ' '
+    for _, park in ipairs(call('ZRANGEBYSCORE', key, '(0', '+inf')) do
+      if (park .. ' '):sub(1, #start) == start then
+        write('ZADD', key, context.nowText, park)
+        events.emit('freed', queue, '', '')
+      end
+    end
+  end
   local room = max and max - throttles.held(address) or math.huge
   for _, queue in ipairs(room > 0 and call('ZRANGE', P .. 'parks:' .. address, 0, -1) or {}) do
     if parking.unpark('park:' .. queue .. ':' .. address, room) > 0 then events.emit('freed', queue, '', '') end
@@ -52,7 +62,7 @@ function limitChanges.settingsChanged(kind, key, old, new)
     local shared = settingsIn('*')
     queueChanged(key, { old, shared }, { new, shared })
   else
-    throttleChanged(key, new and cjson.decode(new).max)
+    throttleChanged(key, new and orNil(cjson.decode(new).max))
   end
   if #context.touched > 0 then unitOfWork.flush() end
 end

@@ -1,23 +1,58 @@
--- rates: the rate limit of a queue (core/limits/rate.ts).
--- uses: values, context, queue-settings
+-- rates: the rule of rate limits, and the rate limit of a queue (core/limits/rate.ts).
+-- uses: values, context, queue-settings, queues
 
 local rates = {}
 
 local TOLERANCE_MS = 0.01
 
-local function clampedRateAt(queue, rate)
-  local at = number(call('HGET', P .. 'rates', queue))
-  return math.min(at, context.now + rate.ms), at
+local function clampedRateAt(at, rate)
+  return math.min(at, context.now + rate.ms)
 end
 
-local function fullAt(queue, rate)
-  return math.max(context.now, (clampedRateAt(queue, rate)))
+local function fullAt(at, rate)
+  return math.max(context.now, clampedRateAt(at, rate))
+end
+
+local function tokens(at, rate)
+  return (context.now + rate.ms - fullAt(at, rate) + TOLERANCE_MS) / (rate.ms / rate.count)
+end
+
+function rates.rateAfter(at, rate, cost)
+  return fullAt(at, rate) + (cost * rate.ms) / rate.count
+end
+
+function rates.rateNextAt(at, rate, cost)
+  if tokens(at, rate) >= cost then return nil end
+  return math.max(context.now + 1, math.ceil(rates.rateAfter(at, rate, cost) - rate.ms - TOLERANCE_MS))
+end
+
+local function rateAt(queue)
+  return number(call('HGET', P .. 'rates', queue))
 end
 
 -- After a change of the rate or of the clock: limits the stored time to one period of the rate.
 function rates.fitRate(queue, rate)
-  local fitted, at = clampedRateAt(queue, rate)
+  local at = rateAt(queue)
+  local fitted = clampedRateAt(at, rate)
   if fitted ~= at then write('HSET', P .. 'rates', queue, text(fitted)) end
+end
+
+-- After a step back of the clock: the times of buckets (buckets.lua) that were written ahead count from now.
+local function rebaseBuckets()
+  local found = call('HGETALL', P .. 'bucket-states')
+  for i = 1, #found, 2 do
+    local at, to, seen, version = found[i + 1]:match('^(%S+) (%S+) (%S+) (%S+)$')
+    local ahead = seen - context.now
+    if ahead > 0 then
+      at, to = at - ahead, to - ahead
+      write('HSET', P .. 'bucket-states', found[i], table.concat({ text(at), text(to), context.nowText, version }, ' '))
+      write('ZADD', P .. 'bucket-ends', text(math.max(at, to)), found[i])
+    end
+  end
+  for _, queue in ipairs(queues.queueNames()) do
+    local key = P .. 'needs:' .. queue
+    for _, park in ipairs(call('ZRANGEBYSCORE', key, '(' .. context.nowText, '+inf')) do write('ZADD', key, context.nowText, park) end
+  end
 end
 
 function rates.fitRates()
@@ -25,26 +60,23 @@ function rates.fitRates()
     local rate = orNil(queueSettings.settingsOf(queue).rate)
     if rate then rates.fitRate(queue, rate) end
   end
-end
-
-function rates.rateRoom(queue, rate)
-  return math.floor((context.now + rate.ms - fullAt(queue, rate) + TOLERANCE_MS) / (rate.ms / rate.count))
+  rebaseBuckets()
 end
 
 function rates.countStarts(queue, rate, started)
-  write('HSET', P .. 'rates', queue, text(fullAt(queue, rate) + (started * rate.ms) / rate.count))
+  write('HSET', P .. 'rates', queue, text(rates.rateAfter(rateAt(queue), rate, started)))
 end
 
-function rates.rateNextAt(queue, rate)
-  if rates.rateRoom(queue, rate) > 0 then return nil end
-  return math.max(context.now + 1, math.ceil(fullAt(queue, rate) + rate.ms / rate.count - rate.ms - TOLERANCE_MS))
+-- Returns when the next job of a queue may start, or nil if one may start now.
+function rates.nextStart(queue, rate)
+  return rates.rateNextAt(rateAt(queue), rate, 1)
 end
 
 -- Returns how many jobs the queue's own limits allow to start now. Earlier changes of the call must be written.
 function rates.roomIn(queue, settings)
   local most, rate = orNil(settings.maxRunning), orNil(settings.rate)
   local room = most and most - call('ZCARD', P .. 'running:' .. queue) or math.huge
-  return rate and math.min(room, rates.rateRoom(queue, rate)) or room
+  return rate and math.min(room, math.floor(tokens(rateAt(queue), rate))) or room
 end
 
 return rates

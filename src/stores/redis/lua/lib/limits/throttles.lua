@@ -2,6 +2,7 @@
 -- uses: values, context, queue-settings
 
 local throttles = {}
+context.namedThrottles = {} -- by name
 
 -- Returns a field of the data as part of a key, or nil.
 local function keyPart(value)
@@ -24,13 +25,25 @@ function throttles.parts(encoded)
   return (encoded ~= '' and encoded .. '\30' or ''):gmatch('([^\30]*)\30')
 end
 
+local function fieldAt(value, path)
+  for name in path:gmatch('[^.]+') do
+    if type(value) ~= 'table' then return nil end
+    value = value[name]
+  end
+  return value
+end
+
+-- Returns a field of the data, or nil.
+function throttles.fieldIn(job, path)
+  local isRead, whole = pcall(cjson.decode, dataOf(job))
+  return isRead and fieldAt(whole, path) or nil
+end
+
 function throttles.keyIn(job, paths)
   local isRead, whole = pcall(cjson.decode, dataOf(job))
   local found = {}
   for i = 1, #paths do
-    local at = isRead and whole or nil
-    for name in paths[i]:gmatch('[^.]+') do at = type(at) == 'table' and at[name] or nil end
-    found[i] = keyPart(at)
+    if isRead then found[i] = keyPart(fieldAt(whole, paths[i])) end
     if not found[i] then return nil end
   end
   return table.concat(found, '|')
@@ -60,14 +73,25 @@ function throttles.throttlesOf(job, settings)
   return found
 end
 
+-- Returns the settings of a named throttle, with the version of its record: core/limits/bucket.ts.
+function throttles.named(name)
+  local known = context.namedThrottles[name]
+  if not known then
+    local stored = call('HGET', P .. 'records:throttle', name)
+    local version, value = (stored or '0\31\31\31{}'):match('^([^\31]*)\31[^\31]*\31[^\31]*\31(.*)$')
+    known = cjson.decode(value)
+    known.version, context.namedThrottles[name] = version, known
+  end
+  return known
+end
+
 local function readMax(address)
   local queue = address:match('^k:([^:]*):')
   if queue then
     local keys = orNil(queueSettings.settingsOf(queue).keys)
     return keys and orNil(keys.limit)
   end
-  local stored = call('HGET', P .. 'records:throttle', address:sub(3))
-  return stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')).max
+  return orNil(throttles.named(address:sub(3)).max)
 end
 
 -- Returns the maximum of a throttle, if it has one. A call reads it once, for all of its jobs.
