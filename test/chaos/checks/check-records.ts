@@ -1,0 +1,75 @@
+/** Checks of what is kept beside jobs: counts and statistics, log lines, and processes. Pure. */
+import type { LedgerEntry } from '../../faults/ledger.ts';
+import { type Check, type Evidence, type Finding, processFaults, type StateCounts } from './evidence.ts';
+
+/** The counts of a queue differ from its jobs, or its statistics from the completions in the histories. */
+export const checkStatistics: Check = (evidence) => {
+  const queues = new Set([...evidence.counts.keys(), ...evidence.jobs.map(({ job }) => job.queue)]);
+  return [...queues].flatMap((queue) => [...wrongCounts(evidence, queue), ...wrongCompletions(evidence, queue)]);
+};
+
+function wrongCounts({ counts, jobs }: Evidence, queue: string): readonly Finding[] {
+  const own = jobs.filter(({ job }) => job.queue === queue);
+  const counted = counts.get(queue);
+  const states = Object.keys(counted ?? { waiting: 0 }) as (keyof StateCounts)[];
+  return states.flatMap((state): Finding[] => {
+    const found = own.filter(({ job }) => job.state === state).length;
+    if (counted?.[state] === found) return [];
+    return [{ check: 'statistics', text: `${queue} counts ${counted?.[state]} ${state} jobs, and has ${found}` }];
+  });
+}
+
+/** The statistics of a deleted queue include jobs that are gone. */
+function wrongCompletions({ completions, jobs, entries }: Evidence, queue: string): readonly Finding[] {
+  if (entries.some((entry) => entry.type === 'queue-deleted' && entry.queue === queue)) return [];
+  const rows = jobs.filter(({ job }) => job.queue === queue).flatMap((stored) => stored.rows);
+  const found = rows.filter(({ event }) => event === 'completed').length;
+  const counted = completions.get(queue) ?? 0;
+  if (counted === found) return [];
+  return [
+    { check: 'statistics', text: `${queue} has ${counted} completions in its statistics, ${found} in its histories` },
+  ];
+}
+
+/** The log of an attempt has a gap, or lacks lines of a run that ended in a process that lived. */
+export const checkLogLines: Check = (evidence) => {
+  const { killedAt } = processFaults(evidence);
+  const disks = evidence.faults.filter(({ effect }) => effect === 'disk');
+  return [...attemptsOf(evidence.entries)].flatMap(([name, own]): Finding[] => {
+    const logged = evidence.logs.get(name);
+    if (logged === undefined) return [];
+    const wrong = logged.findIndex((line, place) => line !== `line ${place}`);
+    if (wrong >= 0) return [{ check: 'log lines', text: `${name}: line ${wrong} of the log is "${logged[wrong]}"` }];
+    const isWhole = own.some(({ type }) => type === 'end') && !own.some(({ pid }) => killedAt.has(pid));
+    const last = own.at(-1)?.at ?? 0;
+    if (!isWhole || disks.some(({ from, to }) => from < last && to > (own[0]?.at ?? 0))) return [];
+    const written = own.filter(({ type }) => type === 'line').length;
+    if (logged.length >= written) return [];
+    return [{ check: 'log lines', text: `${name}: the log has ${logged.length} of ${written} lines` }];
+  });
+};
+
+function attemptsOf(entries: readonly LedgerEntry[]): ReadonlyMap<string, LedgerEntry[]> {
+  const attempts = new Map<string, LedgerEntry[]>();
+  for (const entry of entries) {
+    if (entry.type !== 'line' && entry.type !== 'end') continue;
+    const name = `${entry.id} ${entry.attempt}`;
+    const known = attempts.get(name);
+    if (known === undefined) attempts.set(name, [entry]);
+    else known.push(entry);
+  }
+  return attempts;
+}
+
+/** A process was left, or one ended by itself although no disk had failed under it. */
+export const checkProcesses: Check = (evidence) => {
+  const left = evidence.processesLeft.map((process) => `left at the end: ${process}`);
+  const disks = evidence.faults.filter(({ effect }) => effect === 'disk' || effect === 'store');
+  const ended = evidence.entries
+    .filter(({ type, at }) => type === 'exited' && !disks.some(({ from, to }) => from <= at && to + EXIT_MS > at))
+    .map(({ child, error, at }) => `process ${child} ended by itself at ${Math.round(at)}: ${error}`);
+  return [...left, ...ended].map((text) => ({ check: 'processes', text }));
+};
+
+/** A process that a disk error ended may take this time to end. */
+const EXIT_MS = 10_000;
