@@ -7,7 +7,8 @@
  *   npm run chaos -- --seed 7                repeats the faults of a run (default: a new seed)
  *   npm run chaos -- --faults a,b            only these kinds of faults
  *   npm run chaos -- --every 400             mean time between two faults, in ms (default: 1000)
- *   npm run chaos -- --report chaos.md       writes a report in Markdown
+ *   npm run chaos -- --report chaos.md       writes a report in Markdown, and after a finding the ledgers beside it
+ *   npm run chaos -- --keep                  with --report: keeps the ledgers without a finding too
  *   npm run chaos -- --list                  lists the kinds of faults and what they need
  *
  * Faults that need root, a C compiler or the other store are left out, with a printed reason.
@@ -48,12 +49,13 @@ function planOf(args) {
       faults: { type: 'string' },
       every: { type: 'string', default: '1000' },
       report: { type: 'string' },
+      keep: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
     },
     choices: { store: ['sqlite', 'redis'] },
     numbers: ['minutes', 'seed', 'every'],
   });
-  const { store, faults, report, list } = values;
+  const { store, faults, report, keep, list } = values;
   const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
   if (!Number.isSafeInteger(seed))
     throw usageError(import.meta.url, `--seed must be a whole number, not ${values.seed}.`);
@@ -65,6 +67,7 @@ function planOf(args) {
     everyMs: Number(values.every),
     faults: faults === undefined ? null : faults.split(','),
     report: report === undefined ? null : resolve(report),
+    keep,
     list,
   };
 }

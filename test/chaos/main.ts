@@ -26,6 +26,8 @@ interface Plan {
   readonly everyMs: number;
   readonly faults: readonly string[] | null;
   readonly report: string | null;
+  /** Whether ledgers are kept beside the report even without a finding. */
+  readonly keep: boolean;
   /** Whether the kinds of faults are listed, and nothing else is done. */
   readonly list: boolean;
   /** Set for the second process. */
@@ -96,7 +98,7 @@ async function runInside(given: Plan, folder: string): Promise<number> {
   const run = await runChaos({ root, folder, store, seed, durationMs, everyMs, kinds, signal: abort.signal, print });
   const findings = checkAll(run.evidence);
   const input: ReportInput = { ...run, store, seed, minutes, everyMs, faults, skipped, findings, machine: machine() };
-  if (given.report !== null && findings.length > 0) keepLedgers(folder, given.report);
+  if (given.report !== null && (given.keep || findings.length > 0)) keepLedgers(folder, given.report);
   return conclude(input, given.report);
 }
 

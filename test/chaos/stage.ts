@@ -60,6 +60,7 @@ export class Stage {
   isDiskTaken = false;
   readonly #options: StageOptions;
   #workerToken: Token = NO_TOKEN;
+  #ownToken: Token = NO_TOKEN;
   #nodePort = 0;
   #starts = 0;
 
@@ -87,7 +88,7 @@ export class Stage {
   }
 
   async start(): Promise<void> {
-    const { root, store, folder } = this.#options;
+    const { root, store } = this.#options;
     if (store === 'redis') {
       this.redis = await startRedis({ appendfsync: 'always', env: this.#env(REDIS) });
       this.redisProxy = await openCuttingProxy(this.redis.port);
@@ -96,19 +97,17 @@ export class Stage {
     this.#nodePort = await findPort();
     this.httpProxy = await openTcpProxy(this.#nodePort);
     await this.node.start();
+    this.#ownToken = await this.#createToken('harness', 'operate');
     const library = (await import(pathToFileURL(join(root, 'dist/library/index.js')).href)) as {
       connect(address: string, options: ConnectOptions): Promise<Longhaul>;
     };
     // The harness has no proxy between itself and the store: it must read the truth.
-    this.longhaul = await library.connect(
-      this.redis?.url ?? this.home,
-      store === 'redis' ? { home: join(folder, 'own') } : {},
-    );
+    const files = { home: this.#library, files: `http://127.0.0.1:${this.#nodePort}`, token: this.#ownToken.token };
+    this.longhaul = await library.connect(this.redis?.url ?? this.home, store === 'redis' ? files : {});
     for (const [name, settings] of Object.entries(QUEUES))
       await this.longhaul.queue(name).configure({ ...SETTINGS, ...settings });
     await this.setLimit('limited', FIRST_LIMIT);
-    await this.renewProducerToken();
-    this.#workerToken = await this.#createToken('worker', 'operate');
+    [this.#workerToken] = await Promise.all([this.#createToken('worker', 'operate'), this.renewProducerToken()]);
     await Promise.all([...this.workers, ...this.producers].map((member) => member.start()));
   }
 
@@ -143,15 +142,20 @@ export class Stage {
     this.ledger('limit', { queue, value, at, until: monotonicMs() });
   }
 
+  /** Runs a command on the node. With the data directory alone, it would use a store of its own while the node is down. */
   async cli(...args: readonly string[]): Promise<string> {
     const program = join(this.#options.root, 'dist/cli/main.js');
-    const { stdout } = await execute(process.execPath, [program, ...args, '--home', this.home], { timeout: 20_000 });
+    const { stdout } = await execute(
+      process.execPath,
+      [program, ...args, '--store', `unix:${join(this.home, 'node.sock')}`],
+      { timeout: 20_000 },
+    );
     return stdout;
   }
 
   /** Reads from the node without a proxy. */
   async get(path: string): Promise<string> {
-    const headers = { authorization: `Bearer ${this.producerToken.token}` };
+    const headers = { authorization: `Bearer ${this.#ownToken.token}` };
     const response = await fetch(`http://127.0.0.1:${this.#nodePort}${path}`, { headers });
     if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
     return await response.text();
@@ -220,7 +224,7 @@ export class Stage {
       connect: { token: this.#workerToken.token },
     };
     const plan = {
-      ...(name === 'worker-http' ? overHttp : this.#direct(name)),
+      ...(name === 'worker-http' ? overHttp : this.#direct()),
       ledger: this.ledgerFolder,
       queues: Object.keys(QUEUES),
       work: { concurrency: 8 },
@@ -234,7 +238,7 @@ export class Stage {
     this.#starts += 1;
     const plan = {
       way,
-      ...this.#direct(`producer-${way}`),
+      ...this.#direct(),
       ledger: this.ledgerFolder,
       prefix: `${way}-${this.#starts}`,
       jobs: JOBS[way],
@@ -248,16 +252,22 @@ export class Stage {
       cli: join(this.#options.root, 'dist/cli/main.js'),
       home: this.home,
     };
-    const env = this.#env(`producer-${way}`);
+    const store = this.redisProxy === null ? {} : { LONGHAUL_STORE: this.redisProxy.url };
+    const env = { ...this.#env(`producer-${way}`), ...store };
     const producer = await startFixture('chaos-producer.mjs', [JSON.stringify(plan)], { env });
     await producer.next(({ type }) => type === 'ready', READY_MS);
     return producer;
   }
 
-  /** The store without a node in between; each process has a directory of its own for what Redis does not keep. */
-  #direct(name: string): { readonly address: string; readonly connect: ConnectOptions } {
+  /** The data directory of the processes that use Redis without a node. */
+  get #library(): string {
+    return join(this.disk, 'library');
+  }
+
+  /** The store without a node in between. */
+  #direct(): { readonly address: string; readonly connect: ConnectOptions } {
     if (this.redisProxy === null) return { address: this.home, connect: {} };
-    return { address: this.redisProxy.url, connect: { home: join(this.disk, name) } };
+    return { address: this.redisProxy.url, connect: { home: this.#library } };
   }
 
   /** The mark is how the run finds processes that are left. */

@@ -68,6 +68,7 @@ describe('the checks of a chaos run find nothing in', () => {
         faults: [aFault({ effect: 'disk', from: 50, to: 60, pid: null })],
       },
     ],
+    ['a log that names its gap', { logs: new Map([['a 1', ['line 0', '[longhaul: the disk was full]']]]) }],
     [
       'a step that ran again because its result was not kept',
       { entries: withEntries(entry(11, 'step', { step: 's1' }), entry(12, 'step', { step: 's1' })) },
