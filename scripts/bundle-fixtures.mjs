@@ -66,7 +66,7 @@ function keepModuleUrls() {
 }
 
 function removeOld() {
-  for (const name of readdirSync(cacheFolder).filter((each) => /^fixtures[-.]/.test(each))) {
+  for (const name of readdirSync(cacheFolder).filter((each) => /^(fixtures[-.]|chaos\.)/.test(each))) {
     const path = join(cacheFolder, name);
     if (Date.now() - statSync(path).mtimeMs > keptMs) rmSync(path, { recursive: true, force: true });
   }

@@ -57,6 +57,7 @@ function listKinds(): number {
 
 /** The first process: makes the folder and removes it at the end, with every script that is left in it. */
 async function runGuarded(given: Plan): Promise<number> {
+  endWithParent();
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-chaos-'));
   const endGuard = guardFolder(folder);
   const start = async (hasSmallDisk: boolean): Promise<number> => {
@@ -68,8 +69,8 @@ async function runGuarded(given: Plan): Promise<number> {
     child.stdout.pipe(process.stdout);
     child.stderr.pipe(process.stderr);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.signal(signal));
-    const { code } = await child.ended;
-    return code ?? 1;
+    const { code, signal } = await child.ended;
+    return code ?? STOP_CODES[signal as keyof typeof STOP_CODES] ?? 1;
   };
   try {
     const code = canMount() ? await start(true) : NO_DISK;
@@ -80,13 +81,22 @@ async function runGuarded(given: Plan): Promise<number> {
   }
 }
 
+const PARENT_MS = 500;
+
+/** A script that is killed cannot end this process: it ends itself when it has another parent. */
+function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit(1);
+  }, PARENT_MS).unref();
+}
+
 /** The second process: runs chaos. Returns 0 without a finding, otherwise 1. */
 async function runInside(given: Plan, folder: string): Promise<number> {
   const { store, seed, minutes, faults, root, everyMs, hasSmallDisk = false } = given;
   process.env['TMPDIR'] = folder;
   const abort = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => abort.abort(new Error(`stopped by ${signal}`)));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort(signal));
   const wanted = FAULT_KINDS.filter(({ name }) => faults === null || faults.includes(name));
   const skipped = wanted.flatMap(({ name: kind, needs }) => {
     const reason = needs.map((need) => whyNot(need, { store, hasSmallDisk })).find((why) => why !== null);
@@ -95,7 +105,12 @@ async function runInside(given: Plan, folder: string): Promise<number> {
   for (const { kind, reason } of skipped) print(`skipped: ${kind} ${reason}`);
   const kinds = wanted.filter(({ name }) => !skipped.some(({ kind }) => kind === name));
   const durationMs = minutes * MINUTE_MS;
-  const run = await runChaos({ root, folder, store, seed, durationMs, everyMs, kinds, signal: abort.signal, print });
+  const options = { root, folder, store, seed, durationMs, everyMs, kinds, signal: abort.signal, print };
+  const run = await runChaos(options).catch((error: unknown) => {
+    if (abort.signal.aborted) return null;
+    throw error;
+  });
+  if (run === null) return stopped(abort.signal.reason as keyof typeof STOP_CODES);
   const findings = checkAll(run.evidence);
   const input: ReportInput = { ...run, store, seed, minutes, everyMs, faults, skipped, findings, machine: machine() };
   if (given.report !== null && (given.keep || findings.length > 0)) keepLedgers(folder, given.report);
@@ -107,6 +122,14 @@ function keepLedgers(folder: string, report: string): void {
   for (const name of ['ledger', 'logs'])
     cpSync(join(folder, name), join(`${report}.evidence`, name), { recursive: true });
   print(`The ledgers are in ${report}.evidence.`);
+}
+
+/** The exit codes of a program that a signal ended. */
+const STOP_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+function stopped(signal: keyof typeof STOP_CODES): number {
+  print(`Stopped by ${signal}: the run was not checked.`);
+  return STOP_CODES[signal];
 }
 
 const machine = (): string => `Node.js ${process.version}, ${cpus().length} cores, Linux ${release()}`;
@@ -123,4 +146,4 @@ function conclude(input: ReportInput, report: string | null): number {
   return input.findings.length === 0 ? 0 : 1;
 }
 
-process.exitCode = await begin(plan);
+process.exit(await begin(plan));

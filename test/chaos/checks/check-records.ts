@@ -1,6 +1,6 @@
 /** Checks of what is kept beside jobs: counts and statistics, log lines, and processes. Pure. */
 import type { LedgerEntry } from '../../faults/ledger.ts';
-import { type Check, type Evidence, type Finding, processFaults, type StateCounts } from './evidence.ts';
+import { type Check, type Effect, type Evidence, type Finding, processFaults, type StateCounts } from './evidence.ts';
 
 /** The counts of a queue differ from its jobs, or its statistics from the completions in the histories. */
 export const checkStatistics: Check = (evidence) => {
@@ -67,15 +67,22 @@ function attemptsOf(entries: readonly LedgerEntry[]): ReadonlyMap<string, Ledger
   return attempts;
 }
 
-/** A process was left, or one ended by itself although no disk had failed under it. */
+/** A process was left, ended by itself although its disk worked, or did not start although nothing was in its way. */
 export const checkProcesses: Check = (evidence) => {
   const left = evidence.processesLeft.map((process) => `left at the end: ${process}`);
-  const disks = evidence.faults.filter(({ effect }) => effect === 'disk' || effect === 'store');
   const ended = evidence.entries
-    .filter(({ type, at }) => type === 'exited' && !disks.some(({ from, to }) => from <= at && to + EXIT_MS > at))
+    .filter((entry) => entry.type === 'exited' && !isExcused(entry, evidence))
     .map(({ child, error, at }) => `process ${child} ended by itself at ${Math.round(at)}: ${error}`);
   return [...left, ...ended].map((text) => ({ check: 'processes', text }));
 };
 
-/** A process that a disk error ended may take this time to end. */
+/** A process that an error of its disk ended may take this time to end. */
 const EXIT_MS = 10_000;
+const RUNNING: readonly Effect[] = ['disk'];
+/** A process that cannot reach its store does not start; its supervisor starts it again. */
+const STARTING: readonly Effect[] = ['disk', 'store', 'network'];
+
+function isExcused({ at, child }: LedgerEntry, { faults }: Evidence): boolean {
+  const effects = child === 0 ? STARTING : RUNNING;
+  return faults.some(({ effect, from, to }) => effects.includes(effect) && from <= at && to + EXIT_MS > at);
+}

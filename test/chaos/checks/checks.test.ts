@@ -68,6 +68,13 @@ describe('the checks of a chaos run find nothing in', () => {
         faults: [aFault({ effect: 'disk', from: 50, to: 60, pid: null })],
       },
     ],
+    [
+      'a process that did not start because its store was away',
+      {
+        entries: withEntries(entry(100, 'exited', { child: 0, error: 'code 1' })),
+        faults: [aFault({ effect: 'store', from: 50, to: 60, pid: null })],
+      },
+    ],
     ['a log that names its gap', { logs: new Map([['a 1', ['line 0', '[longhaul: the disk was full]']]]) }],
     [
       'a step that ran again because its result was not kept',
@@ -135,6 +142,14 @@ describe('the checks of a chaos run find', () => {
       'a process that ended by itself',
       'processes',
       { entries: withEntries(entry(100, 'exited', { child: 3, error: 'code 1' })) },
+    ],
+    [
+      'a process that ended because its store was away',
+      'processes',
+      {
+        entries: withEntries(entry(100, 'exited', { child: 3, error: 'code 1' })),
+        faults: [aFault({ effect: 'store', from: 50, to: 60, pid: null })],
+      },
     ],
     [
       'a step that ran again after it was kept',

@@ -10,7 +10,7 @@ export const cutHttpAnswers: FaultKind = {
   inject: async ({ stage, random }) => {
     const [before, count] = [stage.httpProxy.cuts, random.between(1, 8)];
     stage.httpProxy.cutNext = count;
-    await sleep(random.between(200, 1_000));
+    await sleep(random.between(500, 2_000));
     stage.httpProxy.cutNext = 0;
     return { detail: `${stage.httpProxy.cuts - before} answers` };
   },
