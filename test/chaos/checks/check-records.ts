@@ -34,26 +34,35 @@ function wrongCompletions({ completions, jobs, entries }: Evidence, queue: strin
 /** How a line of Longhaul's own begins, such as one that names a gap. */
 const MARKER = '[longhaul: ';
 
-/** The log of an attempt has a gap, or lacks lines of a run that ended in a process that lived. */
-export const checkLogLines: Check = (evidence) => {
-  const { killedAt } = processFaults(evidence);
-  const disks = evidence.faults.filter(({ effect }) => effect === 'disk');
-  return [...attemptsOf(evidence.entries)].flatMap(([name, own]): Finding[] => {
+/** The log of an attempt has a gap that it does not name, or lacks lines although the attempt was completed. */
+export const checkLogLines: Check = (evidence) =>
+  [...attemptsOf(evidence.entries)].flatMap(([name, own]): Finding[] => {
     const all = evidence.logs.get(name);
-    if (all === undefined) return [];
-    const logged = all.filter((line) => !line.startsWith(MARKER));
     // A log that names its gap keeps its promise.
-    if (logged.length < all.length) return [];
-    const wrong = logged.findIndex((line, place) => line !== `line ${place}`);
-    if (wrong >= 0) return [{ check: 'log lines', text: `${name}: line ${wrong} of the log is "${logged[wrong]}"` }];
-    const isWhole = own.some(({ type }) => type === 'end') && !own.some(({ pid }) => killedAt.has(pid));
-    const last = own.at(-1)?.at ?? 0;
-    if (!isWhole || disks.some(({ from, to }) => from < last && to > (own[0]?.at ?? 0))) return [];
+    if (all === undefined || all.some((line) => line.startsWith(MARKER))) return [];
+    const wrong = all.findIndex((line, place) => line !== `line ${place}`);
+    if (wrong >= 0) return [{ check: 'log lines', text: `${name}: line ${wrong} of the log is "${all[wrong]}"` }];
     const written = own.filter(({ type }) => type === 'line').length;
-    if (logged.length >= written) return [];
-    return [{ check: 'log lines', text: `${name}: the log has ${logged.length} of ${written} lines` }];
+    if (all.length >= written || mayLackLines(own, evidence)) return [];
+    return [{ check: 'log lines', text: `${name}: the log has ${all.length} of ${written} lines` }];
   });
-};
+
+/** A worker waits this long for the last lines of an attempt; then it emits `trouble`, and they are lost. */
+const LAST_LINES_MS = 6_000;
+
+/** An attempt without a lease cannot write, a killed process writes nothing more, and a disk may have failed. */
+function mayLackLines(own: readonly LedgerEntry[], evidence: Evidence): boolean {
+  const { killedAt } = processFaults(evidence);
+  const [from, to] = [own[0]?.at ?? 0, (own.at(-1)?.at ?? 0) + LAST_LINES_MS];
+  const rows = evidence.jobs.find(({ job }) => job.id === own[0]?.id)?.rows ?? [];
+  const isCompleted = rows.some(({ event, token }) => event === 'completed' && token === own[0]?.token);
+  const hasTrouble = evidence.entries.some(
+    ({ type, pid, at }) => type === 'trouble' && pid === own[0]?.pid && at > from && at < to,
+  );
+  const disks = evidence.faults.filter(({ effect }) => effect === 'disk');
+  const isHit = own.some(({ pid }) => killedAt.has(pid)) || disks.some((disk) => disk.from < to && disk.to > from);
+  return !isCompleted || hasTrouble || isHit;
+}
 
 function attemptsOf(entries: readonly LedgerEntry[]): ReadonlyMap<string, LedgerEntry[]> {
   const attempts = new Map<string, LedgerEntry[]>();

@@ -75,6 +75,10 @@ describe('the checks of a chaos run find nothing in', () => {
         faults: [aFault({ effect: 'store', from: 50, to: 60, pid: null })],
       },
     ],
+    [
+      'a log that lacks lines, and a worker that said so',
+      { entries: withEntries(entry(25, 'trouble')), logs: new Map([['a 1', ['line 0']]]) },
+    ],
     ['a log that names its gap', { logs: new Map([['a 1', ['line 0', '[longhaul: the disk was full]']]]) }],
     [
       'a step that ran again because its result was not kept',
