@@ -58,7 +58,7 @@ function planOf(args) {
   const { store, faults, report, keep, list } = values;
   const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
   if (!Number.isSafeInteger(seed))
-    throw usageError(import.meta.url, `--seed must be a whole number, not ${values.seed}.`);
+    throw usageError(import.meta.url, `--seed must be a whole number, not ${String(values.seed)}.`);
   return {
     root,
     store,

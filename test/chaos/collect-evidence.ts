@@ -1,9 +1,9 @@
 /** Collects the evidence at the end of a run: ledgers, jobs with their histories, counts, statistics, logs, processes. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Longhaul } from '../../src/library/index.ts';
 import { type LedgerEntry, readLedger } from '../faults/ledger.ts';
 import type { Evidence, StateCounts, StoredJob } from './checks/evidence.ts';
+import { commandOf, markedPids } from './marked-processes.ts';
 import type { Stage } from './stage.ts';
 
 const PAGE = 500;
@@ -58,27 +58,8 @@ const LEFT_MS = 10_000;
 /** Returns the processes of the run that do not end within ten seconds. */
 export async function processesLeft(folder: string): Promise<readonly string[]> {
   for (let waited = 0; ; waited += 100) {
-    const left = marked(folder);
-    if (left.length === 0 || waited >= LEFT_MS) return left;
+    const left = markedPids(folder);
+    if (left.length === 0 || waited >= LEFT_MS) return left.map((pid) => `${pid} ${commandOf(pid)}`);
     await sleep(100);
-  }
-}
-
-function marked(folder: string): readonly string[] {
-  return readdirSync('/proc')
-    .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
-    .filter((pid) => readProc(pid, 'environ').includes(`LONGHAUL_CHAOS=${folder}\0`) || isScript(pid, folder))
-    .map((pid) => `${pid} ${readProc(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 200)}`);
-}
-
-const isScript = (pid: string, folder: string): boolean =>
-  readProc(pid, 'environ').includes(`LONGHAUL_ATTEMPT_MARK=${folder}`);
-
-/** Empty for a process that has ended. */
-function readProc(pid: string, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return '';
   }
 }

@@ -56,14 +56,15 @@ export class Member {
 
   async #start(): Promise<void> {
     while (!this.#isClosing && this.#running === null) {
-      const running = await this.#options.start().catch((error: unknown) => void this.#failed(error));
-      if (running === undefined) await sleep(RESTART_AFTER_MS);
+      const running = await this.#options.start().catch((error: unknown) => this.#failed(error));
+      if (running === null) await sleep(RESTART_AFTER_MS);
       else this.#watch(running);
     }
   }
 
-  #failed(error: unknown): void {
+  #failed(error: unknown): null {
     this.#options.onExit(0, { code: null, signal: `did not start: ${String(error).slice(0, 500)}` });
+    return null;
   }
 
   #watch(running: RunningProcess): void {

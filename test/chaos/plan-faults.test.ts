@@ -22,8 +22,8 @@ it('plans about one fault each interval, in order, within the time', () => {
 
 it('plans every kind once before one occurs again', () => {
   const plan = planFaults(options).map(({ kind }) => kind);
-  expect([...plan.slice(0, 4)].sort()).toEqual(kinds);
-  expect([...plan.slice(4, 8)].sort()).toEqual(kinds);
+  expect(plan.slice(0, 4).sort()).toEqual(kinds);
+  expect(plan.slice(4, 8).sort()).toEqual(kinds);
 });
 
 it('plans nothing without kinds', () => {

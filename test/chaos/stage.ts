@@ -58,6 +58,9 @@ export class Stage {
   /** One fault of the server, and one of the disk, at a time. */
   isRedisTaken = false;
   isDiskTaken = false;
+  isTokenTaken = false;
+  /** While it is set, no fault of a process begins. */
+  isQuiet = false;
   readonly #options: StageOptions;
   #workerToken: Token = NO_TOKEN;
   #ownToken: Token = NO_TOKEN;
@@ -88,7 +91,7 @@ export class Stage {
   }
 
   async start(): Promise<void> {
-    const { root, store } = this.#options;
+    const { store } = this.#options;
     if (store === 'redis') {
       this.redis = await startRedis({ appendfsync: 'always', env: this.#env(REDIS) });
       this.redisProxy = await openCuttingProxy(this.redis.port);
@@ -98,17 +101,30 @@ export class Stage {
     this.httpProxy = await openTcpProxy(this.#nodePort);
     await this.node.start();
     this.#ownToken = await this.#createToken('harness', 'operate');
-    const library = (await import(pathToFileURL(join(root, 'dist/library/index.js')).href)) as {
-      connect(address: string, options: ConnectOptions): Promise<Longhaul>;
-    };
-    // The harness has no proxy between itself and the store: it must read the truth.
-    const files = { home: this.#library, files: `http://127.0.0.1:${this.#nodePort}`, token: this.#ownToken.token };
-    this.longhaul = await library.connect(this.redis?.url ?? this.home, store === 'redis' ? files : {});
+    await this.connect();
     for (const [name, settings] of Object.entries(QUEUES))
       await this.longhaul.queue(name).configure({ ...SETTINGS, ...settings });
     await this.setLimit('limited', FIRST_LIMIT);
     [this.#workerToken] = await Promise.all([this.#createToken('worker', 'operate'), this.renewProducerToken()]);
     await Promise.all([...this.workers, ...this.producers].map((member) => member.start()));
+  }
+
+  /** Opens the harness's own connection. It has no proxy between itself and the store: it must read the truth. */
+  async connect(): Promise<void> {
+    const library = (await import(pathToFileURL(join(this.#options.root, 'dist/library/index.js')).href)) as {
+      connect(address: string, options: ConnectOptions): Promise<Longhaul>;
+    };
+    const files = { home: this.#library, files: `http://127.0.0.1:${this.#nodePort}`, token: this.#ownToken.token };
+    this.longhaul = await library.connect(this.redis?.url ?? this.home, this.redis === null ? {} : files);
+  }
+
+  /** All supervised processes. */
+  get members(): readonly Member[] {
+    return [...this.workers, ...this.producers, this.node];
+  }
+
+  get folder(): string {
+    return this.#options.folder;
   }
 
   /** Writes an entry into the harness's own ledger. */
@@ -119,10 +135,7 @@ export class Stage {
 
   /** Names of all processes whose clock can be set. */
   clockNames(): readonly string[] {
-    return [
-      ...(this.redis === null ? [] : [REDIS]),
-      ...[...this.workers, ...this.producers, this.node].map(({ name }) => name),
-    ];
+    return [...(this.redis === null ? [] : [REDIS]), ...this.members.map(({ name }) => name)];
   }
 
   /** Repeats a call of the harness until it succeeds: faults may hit it too. */
@@ -179,7 +192,7 @@ export class Stage {
 
   /** Ends everything at once, whatever state it is in. */
   async kill(): Promise<void> {
-    await Promise.all([...this.producers, ...this.workers, this.node].map((member) => member.kill()));
+    await Promise.all(this.members.map((member) => member.kill()));
     await this.httpProxy?.close();
     await this.longhaul?.close().catch(() => undefined);
     await this.redisProxy?.close();

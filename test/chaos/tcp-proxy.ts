@@ -67,7 +67,10 @@ class Proxy implements TcpProxy {
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.on('error', cut);
-      socket.once('close', () => void (this.#sockets.delete(socket), cut()));
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        cut();
+      });
     }
     const delayed: Buffer[] = [];
     client.on('data', (bytes) => void server.write(bytes));

@@ -16,7 +16,11 @@ export const checkLost: Check = (evidence) => {
   const deletions = ofType(evidence, 'queue-deleted');
   const isDeleted = ({ queue, at }: LedgerEntry): boolean =>
     deletions.some((deletion) => deletion.queue === queue && deletion.at > at);
-  const lost = ofType(evidence, 'acked').filter((ack) => !present.has(ack.id ?? '') && !isDeleted(ack));
+  // An answer during the cut itself may be older than the cut or not.
+  const cuts = evidence.faults.filter(({ effect }) => effect === 'power');
+  const isInCut = ({ at }: LedgerEntry): boolean => cuts.some(({ from, to }) => from <= at && at <= to);
+  const missing = ofType(evidence, 'acked').filter((ack) => !present.has(ack.id ?? ''));
+  const lost = missing.filter((ack) => !isDeleted(ack) && !isInCut(ack));
   return findings(
     'lost',
     lost.map(({ id, queue, at }) => `${id} of ${queue} was confirmed at ${Math.round(at)} and is not in the store`),

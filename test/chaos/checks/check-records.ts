@@ -50,6 +50,9 @@ export const checkLogLines: Check = (evidence) =>
 /** A worker waits this long for the last lines of an attempt; then it emits `trouble`, and they are lost. */
 const LAST_LINES_MS = 6_000;
 
+/** Logs are not synced line by line: a power cut takes what the system had not written yet. */
+const UNSYNCED_MS = 30_000;
+
 /** An attempt without a lease cannot write, a killed process writes nothing more, and a disk may have failed. */
 function mayLackLines(own: readonly LedgerEntry[], evidence: Evidence): boolean {
   const { killedAt } = processFaults(evidence);
@@ -59,8 +62,9 @@ function mayLackLines(own: readonly LedgerEntry[], evidence: Evidence): boolean 
   const hasTrouble = evidence.entries.some(
     ({ type, pid, at }) => type === 'trouble' && pid === own[0]?.pid && at > from && at < to,
   );
-  const disks = evidence.faults.filter(({ effect }) => effect === 'disk');
-  const isHit = own.some(({ pid }) => killedAt.has(pid)) || disks.some((disk) => disk.from < to && disk.to > from);
+  const disks = evidence.faults.filter(({ effect }) => effect === 'disk' || effect === 'power');
+  const isHit =
+    own.some(({ pid }) => killedAt.has(pid)) || disks.some((disk) => disk.from < to + UNSYNCED_MS && disk.to > from);
   return !isCompleted || hasTrouble || isHit;
 }
 
@@ -87,9 +91,9 @@ export const checkProcesses: Check = (evidence) => {
 
 /** A process that an error of its disk ended may take this time to end. */
 const EXIT_MS = 10_000;
-const RUNNING: readonly Effect[] = ['disk'];
+const RUNNING: readonly Effect[] = ['disk', 'power'];
 /** A process that cannot reach its store does not start; its supervisor starts it again. */
-const STARTING: readonly Effect[] = ['disk', 'store', 'network'];
+const STARTING: readonly Effect[] = ['disk', 'power', 'store', 'network'];
 
 function isExcused({ at, child }: LedgerEntry, { faults }: Evidence): boolean {
   const effects = child === 0 ? STARTING : RUNNING;

@@ -7,7 +7,7 @@ import type { JobHistory } from '../../faults/check-history.ts';
 import { type HandlerRun, type InjectedFaults, type Interval, type LedgerEntry, runsOf } from '../../faults/ledger.ts';
 
 /** What a fault does to a process or to the store, as far as a check must know it. */
-export type Effect = 'kill' | 'freeze' | 'clock' | 'disk' | 'store' | 'network' | 'configuration';
+export type Effect = 'kill' | 'freeze' | 'clock' | 'disk' | 'power' | 'store' | 'network' | 'configuration';
 
 export interface InjectedFault {
   readonly kind: string;
@@ -17,6 +17,8 @@ export interface InjectedFault {
   readonly to: number;
   /** The process that it hit; null: all of them, or none. */
   readonly pid: number | null;
+  /** All processes that a power cut killed. */
+  readonly pids?: readonly number[];
   readonly detail: string;
 }
 
@@ -82,7 +84,8 @@ function meets(run: HandlerRun, { from, to }: Interval): boolean {
 export function processFaults({ faults }: Evidence): InjectedFaults {
   const killedAt = new Map<number, number>();
   const stopped = new Map<number, Interval[]>();
-  for (const { effect, pid, from, to } of faults) {
+  for (const { effect, pid, pids = [], from, to } of faults) {
+    for (const each of pids) killedAt.set(each, from);
     if (pid === null) continue;
     if (effect === 'kill') killedAt.set(pid, from);
     if (effect === 'freeze') stopped.set(pid, [...(stopped.get(pid) ?? []), { from, to: to + GRACE_MS }]);

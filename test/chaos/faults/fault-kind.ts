@@ -14,6 +14,9 @@ export interface FaultContext {
 /** What was hit. */
 export interface Injected {
   readonly pid?: number;
+  readonly pids?: readonly number[];
+  /** When it began, if that was not at once. */
+  readonly from?: number;
   readonly detail: string;
 }
 
@@ -28,11 +31,11 @@ export interface FaultKind {
 /** Runs `hit` on a random process that no other fault has; null if there is none. */
 export async function withMember(
   members: readonly Member[],
-  { random }: FaultContext,
+  { random, stage }: FaultContext,
   hit: (member: Member, running: RunningProcess) => Promise<Injected | null>,
 ): Promise<Injected | null> {
   const free = members.filter(({ isTaken, running }) => !isTaken && running !== null);
-  if (free.length === 0) return null;
+  if (free.length === 0 || stage.isQuiet) return null;
   const member = random.pick(free);
   const { running } = member;
   if (running === null) return null;

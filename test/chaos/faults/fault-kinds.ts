@@ -10,6 +10,7 @@ import {
   disconnectHttp,
   partitionRedis,
 } from './network-faults.ts';
+import { powerCut } from './power-cut.ts';
 import { blockLoop, freezeNode, freezeWorker, killNode, killProducer, killWorker } from './process-faults.ts';
 import { redisWithoutMemory, redisWithoutRights, restartRedis } from './redis-faults.ts';
 
@@ -33,6 +34,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   writeErrors,
   syncErrors,
   fullDisk,
+  powerCut,
   stepOneClock,
   stepAllClocks,
   pauseQueue,
