@@ -1,5 +1,5 @@
 /** The workload of a chaos run: its queues, the jobs that producers add, and the script of the node's queue. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SettingsInput } from '../../src/library/index.ts';
 
@@ -93,7 +93,14 @@ export function writeScriptQueue(home: string, ledger: string): void {
   const queues = join(home, 'queues');
   mkdirSync(queues, { recursive: true, mode: 0o700 });
   const path = join(queues, SCRIPT_QUEUE);
-  writeFileSync(path, scriptFor(ledger));
-  chmodSync(path, 0o755);
-  writeFileSync(`${path}.json`, JSON.stringify({ ...SETTINGS, concurrency: 3, grace: 500 }));
+  writeDurably(path, scriptFor(ledger), 0o755);
+  writeDurably(`${path}.json`, JSON.stringify({ ...SETTINGS, concurrency: 3, grace: 500 }), 0o644);
+}
+
+/** A power cut must not take the script: an empty one would succeed. */
+function writeDurably(path: string, text: string, mode: number): void {
+  const file = openSync(path, 'w', mode);
+  writeSync(file, text);
+  fsyncSync(file);
+  closeSync(file);
 }
