@@ -44,10 +44,11 @@ const suites = [
   'processes',
   'node',
   'faults',
+  'chaos',
   'relay',
   'web',
 ];
-const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'promises', 'web']);
+const lastSuites = new Set(['processes', 'node', 'faults', 'chaos', 'relay', 'files', 'promises', 'web']);
 
 /** Measure time or memory: they run last, one after another, so that no other test takes their cores. */
 const quietFiles = [
@@ -75,7 +76,7 @@ const promiseFiles = [
 ];
 
 /** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
-const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli', 'promises', 'quiet']);
+const alone = new Set(['processes', 'node', 'faults', 'chaos', 'relay', 'files', 'cli', 'promises', 'quiet']);
 
 /** Suites with real processes and real time. scripts/test.mjs prints and counts every retry; all other suites have none. */
 const retriedSuites = new Set(['processes', 'node', 'relay', 'files', 'web']);

@@ -6,7 +6,7 @@
  * runs never see a partial bundle.
  */
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fingerprintOf } from './fingerprint.mjs';
 import { cacheFolder, main, print, root } from './script-support.mjs';
@@ -37,12 +37,13 @@ export async function bundleFixtures() {
   return folder;
 }
 
-async function bundleProgram(input, folder) {
+/** Bundles a program, in JavaScript or TypeScript, into a directory. */
+export async function bundleProgram(input, folder) {
   // Imported dynamically, because scripts are loaded before packages are installed.
   const { rolldown } = await import('rolldown');
   const options = { platform: 'node', external: ['@photostructure/sqlite', 'pino'], logLevel: 'silent' };
   const bundle = await rolldown({ ...options, input, plugins: [keepModuleUrls()] });
-  const name = basename(input, '.mjs');
+  const name = basename(input, extname(input));
   await bundle.write({
     dir: folder,
     format: 'esm',
@@ -52,19 +53,20 @@ async function bundleProgram(input, folder) {
   await bundle.close();
 }
 
-/** Rewrites import.meta.url, so that a module finds the files beside its original file. */
+/** Rewrites import.meta.url and import.meta.dirname, so that a module finds the files beside its original file. */
 function keepModuleUrls() {
   return {
     name: 'longhaul:keep-module-urls',
     transform(code, id) {
-      if (!code.includes('import.meta.url')) return null;
-      return { code: code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)), map: null };
+      if (!/import\.meta\.(url|dirname)/.test(code)) return null;
+      const withUrl = code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
+      return { code: withUrl.replaceAll('import.meta.dirname', JSON.stringify(dirname(id))), map: null };
     },
   };
 }
 
 function removeOld() {
-  for (const name of readdirSync(cacheFolder).filter((each) => /^fixtures[-.]/.test(each))) {
+  for (const name of readdirSync(cacheFolder).filter((each) => /^(fixtures[-.]|chaos\.)/.test(each))) {
     const path = join(cacheFolder, name);
     if (Date.now() - statSync(path).mtimeMs > keptMs) rmSync(path, { recursive: true, force: true });
   }

@@ -25,7 +25,7 @@ const outcome = join(cacheFolder, 'outcome.json');
 const outcomeReporter = join(root, 'test', 'support', 'outcome-reporter.ts');
 const mutants = join(root, 'scripts', 'mutants.mjs');
 /** Suites whose files run one at a time at full size: some start fifty processes, others measure time. */
-const oneByOne = new Set(['test/faults']);
+const oneByOne = new Set(['test/faults', 'test/chaos']);
 /** A run with more retried tests than this fails. */
 const maxRetries = 5;
 

@@ -21,6 +21,13 @@ export interface LedgerEntry {
   readonly answer?: string;
   readonly outcome?: string;
   readonly line?: number;
+  readonly queue?: string;
+  readonly step?: string;
+  /** A new value of a setting, and when it was confirmed at the latest. */
+  readonly value?: number;
+  readonly until?: number;
+  /** The process of which the entry reports. */
+  readonly child?: number;
 }
 
 /** One run of a handler, from its first ledger entry to its last. */
@@ -114,7 +121,7 @@ function endOf(run: HandlerRun, { killedAt }: InjectedFaults): number {
 }
 
 /** True also for a process that was killed before its next entry. */
-function wasStopped(run: HandlerRun, faults: InjectedFaults): boolean {
+export function wasStopped(run: HandlerRun, faults: InjectedFaults): boolean {
   if (run.hasFrozen) return true;
   return (faults.stopped.get(run.pid) ?? []).some(({ from, to }) => from < endOf(run, faults) && to > run.startedAt);
 }

@@ -1,0 +1,101 @@
+/** Checks of what is kept beside jobs: counts and statistics, log lines, and processes. Pure. */
+import type { LedgerEntry } from '../../faults/ledger.ts';
+import { type Check, type Effect, type Evidence, type Finding, processFaults, type StateCounts } from './evidence.ts';
+
+/** The counts of a queue differ from its jobs, or its statistics from the completions in the histories. */
+export const checkStatistics: Check = (evidence) => {
+  const queues = new Set([...evidence.counts.keys(), ...evidence.jobs.map(({ job }) => job.queue)]);
+  return [...queues].flatMap((queue) => [...wrongCounts(evidence, queue), ...wrongCompletions(evidence, queue)]);
+};
+
+function wrongCounts({ counts, jobs }: Evidence, queue: string): readonly Finding[] {
+  const own = jobs.filter(({ job }) => job.queue === queue);
+  const counted = counts.get(queue);
+  const states = Object.keys(counted ?? { waiting: 0 }) as (keyof StateCounts)[];
+  return states.flatMap((state): Finding[] => {
+    const found = own.filter(({ job }) => job.state === state).length;
+    if (counted?.[state] === found) return [];
+    return [{ check: 'statistics', text: `${queue} counts ${counted?.[state]} ${state} jobs, and has ${found}` }];
+  });
+}
+
+/** The statistics of a deleted queue include jobs that are gone. */
+function wrongCompletions({ completions, jobs, entries }: Evidence, queue: string): readonly Finding[] {
+  if (entries.some((entry) => entry.type === 'queue-deleted' && entry.queue === queue)) return [];
+  const rows = jobs.filter(({ job }) => job.queue === queue).flatMap((stored) => stored.rows);
+  const found = rows.filter(({ event }) => event === 'completed').length;
+  const counted = completions.get(queue) ?? 0;
+  if (counted === found) return [];
+  return [
+    { check: 'statistics', text: `${queue} has ${counted} completions in its statistics, ${found} in its histories` },
+  ];
+}
+
+/** How a line of Longhaul's own begins, such as one that names a gap. */
+const MARKER = '[longhaul: ';
+
+/** The log of an attempt has a gap that it does not name, or lacks lines although the attempt was completed. */
+export const checkLogLines: Check = (evidence) =>
+  [...attemptsOf(evidence.entries)].flatMap(([name, own]): Finding[] => {
+    const all = evidence.logs.get(name);
+    // A log that names its gap keeps its promise.
+    if (all === undefined || all.some((line) => line.startsWith(MARKER))) return [];
+    const wrong = all.findIndex((line, place) => line !== `line ${place}`);
+    if (wrong >= 0) return [{ check: 'log lines', text: `${name}: line ${wrong} of the log is "${all[wrong]}"` }];
+    const written = own.filter(({ type }) => type === 'line').length;
+    if (all.length >= written || mayLackLines(own, evidence)) return [];
+    return [{ check: 'log lines', text: `${name}: the log has ${all.length} of ${written} lines` }];
+  });
+
+/** A worker waits this long for the last lines of an attempt; then it emits `trouble`, and they are lost. */
+const LAST_LINES_MS = 6_000;
+
+/** Logs are not synced line by line: a power cut takes what the system had not written yet. */
+const UNSYNCED_MS = 30_000;
+
+/** An attempt without a lease cannot write, a killed process writes nothing more, and a disk may have failed. */
+function mayLackLines(own: readonly LedgerEntry[], evidence: Evidence): boolean {
+  const { killedAt } = processFaults(evidence);
+  const [from, to] = [own[0]?.at ?? 0, (own.at(-1)?.at ?? 0) + LAST_LINES_MS];
+  const rows = evidence.jobs.find(({ job }) => job.id === own[0]?.id)?.rows ?? [];
+  const isCompleted = rows.some(({ event, token }) => event === 'completed' && token === own[0]?.token);
+  const hasTrouble = evidence.entries.some(
+    ({ type, pid, at }) => type === 'trouble' && pid === own[0]?.pid && at > from && at < to,
+  );
+  const disks = evidence.faults.filter(({ effect }) => effect === 'disk' || effect === 'power');
+  const isHit =
+    own.some(({ pid }) => killedAt.has(pid)) || disks.some((disk) => disk.from < to + UNSYNCED_MS && disk.to > from);
+  return !isCompleted || hasTrouble || isHit;
+}
+
+function attemptsOf(entries: readonly LedgerEntry[]): ReadonlyMap<string, LedgerEntry[]> {
+  const attempts = new Map<string, LedgerEntry[]>();
+  for (const entry of entries) {
+    if (entry.type !== 'line' && entry.type !== 'end') continue;
+    const name = `${entry.id} ${entry.attempt}`;
+    const known = attempts.get(name);
+    if (known === undefined) attempts.set(name, [entry]);
+    else known.push(entry);
+  }
+  return attempts;
+}
+
+/** A process was left, ended by itself although its disk worked, or did not start although nothing was in its way. */
+export const checkProcesses: Check = (evidence) => {
+  const left = evidence.processesLeft.map((process) => `left at the end: ${process}`);
+  const ended = evidence.entries
+    .filter((entry) => entry.type === 'exited' && !isExcused(entry, evidence))
+    .map(({ child, error, at }) => `process ${child} ended by itself at ${Math.round(at)}: ${error}`);
+  return [...left, ...ended].map((text) => ({ check: 'processes', text }));
+};
+
+/** A process that an error of its disk ended may take this time to end. */
+const EXIT_MS = 10_000;
+const RUNNING: readonly Effect[] = ['disk', 'power'];
+/** A process that cannot reach its store does not start; its supervisor starts it again. */
+const STARTING: readonly Effect[] = ['disk', 'power', 'store', 'network'];
+
+function isExcused({ at, child }: LedgerEntry, { faults }: Evidence): boolean {
+  const effects = child === 0 ? STARTING : RUNNING;
+  return faults.some(({ effect, from, to }) => effects.includes(effect) && from <= at && to + EXIT_MS > at);
+}

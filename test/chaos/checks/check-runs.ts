@@ -1,0 +1,90 @@
+/** Checks of runs against each other: overlap, limits, and steps that ran again. Pure. */
+import { type HandlerRun, type LedgerEntry, longestOverlapMs, wasStopped } from '../../faults/ledger.ts';
+import { type Check, checkedRuns, type Evidence, type Finding, GRACE_MS, processFaults } from './evidence.ts';
+
+/** Two runs of a job at the same time, although neither process was frozen. */
+export const checkOverlap: Check = (evidence) => {
+  const faults = processFaults(evidence);
+  return [...byJob(checkedRuns(evidence))].flatMap(([id, runs]): Finding[] => {
+    const ms = runs.length < 2 ? 0 : longestOverlapMs(runs, faults);
+    if (ms <= GRACE_MS) return [];
+    const tokens = runs.map(({ token, pid }) => `${token} in process ${pid}`).join(', ');
+    return [{ check: 'overlap', text: `runs of ${id} overlap by ${Math.round(ms)} ms: tokens ${tokens}` }];
+  });
+};
+
+function byJob(runs: readonly HandlerRun[]): ReadonlyMap<string, HandlerRun[]> {
+  const grouped = new Map<string, HandlerRun[]>();
+  for (const run of runs) {
+    const known = grouped.get(run.id);
+    if (known === undefined) grouped.set(run.id, [run]);
+    else known.push(run);
+  }
+  return grouped;
+}
+
+interface Limit {
+  readonly from: number;
+  readonly to: number;
+  readonly max: number;
+}
+
+/** More jobs of a queue ran at once than its limit allows. After a change both limits hold for a moment. */
+export const checkLimits: Check = (evidence) => {
+  const changes = evidence.entries.filter(({ type }) => type === 'limit');
+  const queues = [...new Set(changes.map(({ queue = '' }) => queue))];
+  return queues.flatMap((queue) => overLimit(evidence, queue, limitsOf(changes, queue)));
+};
+
+/** A higher limit is possible from the request of the change; a lower one only binds runs that start after its answer. */
+function limitsOf(changes: readonly LedgerEntry[], queue: string): readonly Limit[] {
+  const own = changes.filter((change) => change.queue === queue);
+  return own.map(({ at, value = 0 }, place) => ({
+    from: at,
+    to: (own[place + 1]?.until ?? Number.POSITIVE_INFINITY) + GRACE_MS,
+    max: value,
+  }));
+}
+
+function overLimit(evidence: Evidence, queue: string, limits: readonly Limit[]): readonly Finding[] {
+  const faults = processFaults(evidence);
+  const queueOf = new Map(evidence.jobs.map(({ job }) => [job.id, job.queue]));
+  const runs = checkedRuns(evidence).filter((run) => queueOf.get(run.id) === queue && !wasStopped(run, faults));
+  const live = (at: number) => runs.filter((run) => run.startedAt <= at && endOf(run, faults.killedAt) > at);
+  return runs.flatMap((run): Finding[] => {
+    // Measured a moment after the start: the slot of a run that has just ended is free before its last entry.
+    const at = run.startedAt + GRACE_MS;
+    if (endOf(run, faults.killedAt) <= at) return [];
+    const max = Math.max(...limits.filter(({ from, to }) => from <= at && to > run.startedAt).map((each) => each.max));
+    const count = live(at).filter((other) => other.startedAt <= run.startedAt).length;
+    if (limits.length === 0 || count <= max) return [];
+    return [{ check: 'limits', text: `${count} jobs of ${queue} run at ${Math.round(at)}, the limit is ${max}` }];
+  });
+}
+
+const endOf = (run: HandlerRun, killedAt: ReadonlyMap<number, number>): number =>
+  run.outcome === 'open' ? (killedAt.get(run.pid) ?? run.lastAt) : run.lastAt;
+
+/** The function of a step ran again after its result was kept. A process that was frozen may not know of it. */
+export const checkSteps: Check = (evidence) => {
+  const faults = processFaults(evidence);
+  const frozen = new Set(
+    checkedRuns(evidence)
+      .filter((run) => wasStopped(run, faults))
+      .map(keyOf),
+  );
+  const kept = new Map<string, number>();
+  return evidence.entries.flatMap((entry): Finding[] => {
+    const { type, id, step, at } = entry;
+    if (type !== 'step' && type !== 'kept') return [];
+    const name = `${id} ${step}`;
+    const keptAt = kept.get(name);
+    if (type === 'kept' && keptAt === undefined) kept.set(name, at);
+    if (type === 'kept' || keptAt === undefined || frozen.has(keyOf(entry))) return [];
+    return [
+      { check: 'steps', text: `step ${step} of ${id} ran again ${Math.round(at - keptAt)} ms after it was kept` },
+    ];
+  });
+};
+
+const keyOf = ({ id, token, pid }: { id?: string; token?: number; pid: number }): string => `${id} ${token} ${pid}`;
