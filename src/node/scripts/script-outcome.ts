@@ -31,11 +31,20 @@ export function scriptOutcome(
       return { kind: 'forward', address: ending.address };
     case 'resend':
       return { kind: 'resend', delayMs: ending.delayMs, reason: ending.reason };
+    case 'retry':
+      return retryOf(end, ending);
     case 'suspend':
       return { kind: 'wait', wait: ending.wait };
     case 'err':
       return { kind: 'fail', failure: failureOf(end, ending) };
   }
+}
+
+function retryOf(end: AttemptEnd, { delayMs, reason }: ScriptOutcome & { kind: 'retry' }): AttemptOutcome {
+  const { group, throttle } = end.said;
+  const message = reason === '' ? 'asked for another try' : reason;
+  const failure = { group: group ?? 'retry', message, detail: exitText(end) };
+  return { kind: 'retry', failure, delayMs, ...(throttle !== null && { throttle }) };
 }
 
 function outOfMemory(end: AttemptEnd, { usedBytes, limitBytes }: OverMemory): Failure {
