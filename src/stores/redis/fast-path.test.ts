@@ -248,7 +248,7 @@ describeWithRedis('the fast path', () => {
     const records = all.flatMap((id, at) => (at % 2 === 0 ? [[id, all[at + 1] ?? ''] as const] : []));
     records.sort(([a], [b]) => (a < b ? -1 : 1));
     const read = records.map(([id, text]) =>
-      /^[@#$%+]/.test(id) ? [id, text] : [id, text.slice(0, text.indexOf(FIELD)), fieldsOf(text), readHistory(text)],
+      /^[!@#$%+]/.test(id) ? [id, text] : [id, text.slice(0, text.indexOf(FIELD)), fieldsOf(text), readHistory(text)],
     );
     return [found, read];
   }
