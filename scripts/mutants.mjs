@@ -6,7 +6,7 @@
  *   npm run test:mutants -- --by model         only suites whose path contains the word
  *
  * Mutants are applied to copies of the tree, one after another in each copy, so that most of its build and of its caches
- * stays valid; the tree itself stays unchanged. Only the changed file is compiled. docs/test-report.md records a full run.
+ * stays valid; the tree itself stays unchanged. Only the changed file is compiled. test/test-report.md records a full run.
  */
 import {
   cpSync,

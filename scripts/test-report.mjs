@@ -1,5 +1,5 @@
 /**
- * docs/test-report.md: for each suite the last green run at full size, and how many mutants were caught.
+ * test/test-report.md: for each suite the last green run at full size, and how many mutants were caught.
  *
  * `npm run test:all` updates one row per suite, so a red suite changes no other row. The page is the only copy: rows are
  * read back from its table. The lines that a suite prints after `figures:` go to build/test-report/, which is not tracked.
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { root } from './script-support.mjs';
 
-const page = join(root, 'docs', 'test-report.md');
+const page = join(root, 'test', 'test-report.md');
 const figuresFolder = join(root, 'build', 'test-report');
 const heading = ['suite', 'tests', 'retries', 'seconds', 'commit', 'date', 'machine'];
 
@@ -61,6 +61,6 @@ function machineOf(redis) {
 
 function commit() {
   const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-  const isChanged = git('status', '--porcelain', '--untracked-files=no', '--', '.', ':!docs/test-report.md') !== '';
+  const isChanged = git('status', '--porcelain', '--untracked-files=no', '--', '.', ':!test/test-report.md') !== '';
   return `${git('rev-parse', '--short', 'HEAD')}${isChanged ? ' with changes' : ''}`;
 }

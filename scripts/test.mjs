@@ -2,7 +2,7 @@
  * `npm test`: prepares the repository, finds Redis and PostgreSQL servers, runs every suite and, at the same time, the checks.
  *
  *   npm test                        every suite at small size, within 10 minutes on two cores
- *   npm run test:all                every suite at full size, one after another, and the mutants; updates docs/test-report.md
+ *   npm run test:all                every suite at full size, one after another, and the mutants; updates test/test-report.md
  *   npm run test:all -- --only test/faults test/relay
  *   npm test -- --only test/model   one folder, without the checks
  *   npm test -- -- -t 'a title'     arguments after a bare -- go to vitest

@@ -1,5 +1,5 @@
 /**
- * Every metric, by its name without the prefix. docs/monitoring.md has the same list, and a test compares both with the
+ * Every metric, by its name without the prefix. docs/metrics.md has the same list, and a test compares both with the
  * output of a node and of the library.
  *
  * `store`: read from the store at each request, so every process shows the same value. `process`: what the workers of this

@@ -18,6 +18,19 @@ export function heartbeatContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual([]);
   });
 
+  it('keeps a job of six hours with its first attempt, while another worker asks for it all the time', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.heartbeat(job, { leaseMs: 60_000 });
+    for (let passed = 0; passed < 6 * 3_600_000; passed += 45_000) {
+      bench.pass(45_000);
+      expect(await bench.claimIds({ worker: 'other' })).toEqual([]);
+      expect(await bench.heartbeat(job)).toMatchObject({ ok: true });
+    }
+    expect(await bench.settle(job, complete)).toMatchObject({ ok: true, state: 'done' });
+    expect(await bench.job('a')).toMatchObject({ attempt: 1, crashes: 0, failures: 0 });
+  });
+
   it('can set another length, which then stays', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });

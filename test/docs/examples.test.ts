@@ -8,19 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readPages, root } from './markdown.ts';
 
-const root = join(import.meta.dirname, '../..');
-const pages = [
-  'README.md',
-  'docs/library.md',
-  'docs/isolation.md',
-  'docs/workflows.md',
-  'docs/scheduling.md',
-  'docs/migrating-from-worqr.md',
-  'docs/migrating-from-blueque.md',
-  'docs/migrating-from-qless.md',
-]
-  .map((page) => readFileSync(join(root, page), 'utf8'))
+const pages = readPages()
+  .map(({ text }) => text)
   .join('\n');
 const run = promisify(execFile);
 let folder = '';
@@ -103,7 +94,12 @@ test('Types are inferred: a wrong data field and a wrong use of the result do no
   });
 });
 
-test('The long job of the README prints what its comment says.', async () => {
+test('The example of a migration from BullMQ prints what its comments say.', async () => {
+  const { stdout } = await run(process.execPath, [await compile('from-bullmq')], { cwd: folder, timeout: 60_000 });
+  expect(stdout).toBe('sent to ada\n');
+});
+
+test('The long job prints what its comment says.', async () => {
   const { stdout } = await run(process.execPath, [await compile('long-job')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('{ frames: 48 }\n');
 });
@@ -118,6 +114,12 @@ test('The example of workflows prints what its page says.', async () => {
   const { stdout } = await run(process.execPath, [await compile('workflow')], { cwd: folder, timeout: 60_000 });
   expect(pages).toContain(`\`\`\`text\n${stdout}\`\`\``);
   expect(stdout).toContain('part 1 and part 2, approved by anna\n');
+});
+
+test('Every example of the pages is run.', () => {
+  const named = [...pages.matchAll(/<!-- example: ([\w-]+) -->\n```ts/g)].map(([, name = '']) => name);
+  const source = readFileSync(import.meta.filename, 'utf8');
+  expect(named.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
 });
 
 test('The testing example advances the clock by three days.', async () => {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { waitFor } from '../../src/testing/index.ts';
-import { spawnGuarded } from '../support/guarded-process.ts';
 import { ask, describeWithRedis, findPort, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { openShell as openShellSession } from '../support/shell-session.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder = '';
@@ -40,43 +40,8 @@ function stepsOf({ name, replace }: Guide): readonly string[] {
   return [...replaced.matchAll(/<!-- step: (\S+) -->\n```sh\n([\s\S]*?)```/g)].map(([, , text = '']) => text);
 }
 
-/** A shell that runs one step after another, and stops at the first command that fails. */
-async function openShell() {
-  const env = {
-    ...process.env,
-    HOME: folder,
-    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-    LONGHAUL_STORE: '',
-  };
-  const shell = await spawnGuarded('bash', ['-e'], { cwd: folder, env });
-  let output = '';
-  shell.stdout.on('data', (chunk) => (output += String(chunk)));
-  shell.stderr.on('data', (chunk) => (output += String(chunk)));
-  let steps = 0;
-  return {
-    get output() {
-      return output;
-    },
-    async run(step: string): Promise<void> {
-      steps += 1;
-      const mark = `-- step ${steps} is done --`;
-      shell.stdin.write(`${step}\necho '${mark}'\n`);
-      await waitFor(
-        `step ${steps}`,
-        async () => {
-          if (!output.includes(mark) && !shell.isAlive) expect.fail(`step ${steps} failed:\n${step}\n${output}`);
-          return output.includes(mark) || null;
-        },
-        { deadlineMs: 60_000 },
-      );
-    },
-    /** Ends what the guide left running, and the shell. */
-    async close(): Promise<void> {
-      if (shell.isAlive) shell.stdin.write('set +e; kill $(jobs -p) 2>/dev/null; wait; exit 0\n');
-      await shell.ended;
-    },
-  };
-}
+const openShell = () =>
+  openShellSession({ cwd: folder, env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}` } });
 
 describeWithRedis('The migration guide', () => {
   let server: RedisServer;

@@ -1,5 +1,5 @@
 /**
- * The metrics of a node: its output is clean, docs/monitoring.md lists exactly what it has, and alert rules and dashboard
+ * The metrics of a node: its output is clean, docs/metrics.md lists exactly what it has, and alert rules and dashboard
  * use only names that it has.
  */
 import { spawnSync } from 'node:child_process';
@@ -87,8 +87,8 @@ describe('the metrics of a node', () => {
     expect(lint(families)).toEqual([]);
   });
 
-  it('are all in docs/monitoring.md, with their types, and nothing else is', () => {
-    const rows = [...read('docs/monitoring.md').matchAll(/^\| `longhaul_(\w+)` \| (\w+) \| ([^|]*) \| ([^|]*) \|$/gm)];
+  it('are all in docs/metrics.md, with their types, and nothing else is', () => {
+    const rows = [...read('docs/metrics.md').matchAll(/^\| `longhaul_(\w+)` \| (\w+) \| ([^|]*) \| ([^|]*) \|$/gm)];
     const documented = rows.map(([, name = '', type = '', labels = '', help = '']) => ({
       name,
       type,
