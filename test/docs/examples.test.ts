@@ -15,6 +15,7 @@ const pages = [
   'docs/library.md',
   'docs/isolation.md',
   'docs/workflows.md',
+  'docs/testing.md',
   'docs/scheduling.md',
   'docs/migrating-from-worqr.md',
   'docs/migrating-from-blueque.md',
@@ -123,6 +124,11 @@ test('The example of workflows prints what its page says.', async () => {
 test('The testing example advances the clock by three days.', async () => {
   const { stdout } = await run(process.execPath, [await compile('testing')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('sent to ada\n');
+});
+
+test.each(['chaos', 'faulty-store'])('The example %s of docs/testing.md prints what its page says.', async (name) => {
+  const { stdout } = await run(process.execPath, [await compile(name)], { cwd: folder, timeout: 60_000 });
+  expect(pages).toContain(`\`\`\`text\n${stdout}\`\`\``);
 });
 
 test('The examples of the Worqr, Blueque and qless compat layers print the documented output.', async () => {
