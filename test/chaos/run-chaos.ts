@@ -31,7 +31,7 @@ export interface ChaosRun {
   readonly samples: readonly ResourceSample[];
 }
 
-const DRAIN_MS = 90_000;
+const DRAIN_MS = 240_000;
 const POLL_MS = 200;
 const SAMPLE_MS = 2_000;
 const FLIGHT_MS = 90_000;
