@@ -19,7 +19,7 @@ import { runChaos } from './run-chaos.ts';
 
 const root = join(import.meta.dirname, '../..');
 const FAULTS_MS = testSize({ small: 3_000, full: 120_000 });
-const EVERY_MS = testSize({ small: 150, full: 700 });
+const EVERY_MS = testSize({ small: 250, full: 700 });
 /** In `npm test` a run that takes longer fails. */
 const RUN_MS = testSize({ small: 40_000, full: FAULTS_MS + 400_000 });
 const SEED = 25;
