@@ -6,7 +6,7 @@ import { call } from '../data/call.ts';
 import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
-import { Command } from '../ui/empty.tsx';
+import { Command } from '../ui/command.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
 import { FIELD, Field, fieldValue } from '../ui/field.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
