@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launchBrowser } from './browser.mjs';
-import { addFilms, addJobs, filmsRun, isSettled, makeQueues } from './screenshots/seed.mjs';
+import { addFilms, addJobs, filmsStarted, isSettled, makeQueues } from './screenshots/seed.mjs';
 import { smallPng } from './screenshots/small-png.mjs';
 import { main, print, root, UserError } from './script-support.mjs';
 import { makeHome, startNode } from './served-node.mjs';
@@ -78,7 +78,7 @@ async function startFilms(home) {
   const call = (method, path, body) => request(node, { method, path, body });
   try {
     const jobs = await addFilms(call);
-    await until(async () => filmsRun(await call('GET', 'api/overview')));
+    await until(async () => filmsStarted(await call('GET', 'api/running')));
     return jobs;
   } finally {
     await node.end();

@@ -79,8 +79,11 @@ export async function addJobs(call) {
 
 const queueIn = ({ queues }, name) => queues.find((queue) => queue.name === name) ?? {};
 
+const FILMS_AT_ONCE = 3;
 /** Returns whether the films run that fit. */
-export const filmsRun = (overview) => queueIn(overview, 'transcode').running === 3;
+export const filmsRun = (overview) => queueIn(overview, 'transcode').running === FILMS_AT_ONCE;
+/** Returns whether each of them has reported progress: a job that has not started when its node ends starts later. */
+export const filmsStarted = ({ rows }) => rows.filter(({ job }) => job.progress !== null).length === FILMS_AT_ONCE;
 
 /** Returns whether all jobs that end at once have ended. */
 export function isSettled(overview) {

@@ -10,7 +10,7 @@ import { SCHEDULE_RECORD } from '../../core/schedules/schedule.ts';
 import { SETTING_NAMES } from '../../core/settings/global-settings.ts';
 import { GLOBAL_SETTINGS_KEY, QUEUE_RECORD } from '../../core/settings/settings.ts';
 import { keyOfSetting } from '../../core/settings/settings-input.ts';
-import type { AuditSubject } from '../../wire/audit-row.ts';
+import type { AuditSubject } from '../../wire/audit/audit-row.ts';
 import { describeRule } from '../../wire/describe-rule.ts';
 import { plural } from '../../wire/spans.ts';
 import type { Call, Route } from '../http/route.ts';

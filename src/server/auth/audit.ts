@@ -12,7 +12,7 @@ import { OUTBOX_RECORD } from '../../core/outbox/outbox-report.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { SCHEDULE_RECORD } from '../../core/schedules/schedule.ts';
 import { CLOCK_RECORD } from '../../schedules/store-time.ts';
-import type { AuditChange, AuditRow, AuditSubject } from '../../wire/audit-row.ts';
+import type { AuditChange, AuditRow, AuditSubject } from '../../wire/audit/audit-row.ts';
 import { ROLES } from '../../wire/role.ts';
 import type { Answered } from '../http/dispatch.ts';
 import { changesBetween, MAX_CHANGES } from './audit-changes.ts';

@@ -1,12 +1,12 @@
 /** The first page of a node without jobs: how to add one. */
 import type { QueueRow } from '../../../src/wire/overview.ts';
+import { CliCommand } from '../command/cli-command.tsx';
 import { call } from '../data/call.ts';
 import { go, jobPath, queuePath } from '../data/location.ts';
 import { useHasRole, useMe } from '../data/me.ts';
 import { useAction } from '../data/use-action.ts';
 import { exampleQueue } from '../queues/example-queue.ts';
 import { Button } from '../ui/button.tsx';
-import { CliCommand } from '../ui/cli-command.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
 import { Link } from '../ui/link.tsx';
 
@@ -57,7 +57,7 @@ function AddToQueue({ queue }: { queue: string }) {
     <li class="panel p-4">
       <h2 class="font-semibold">
         Add a job to the queue{' '}
-        <Link to={queuePath(queue)} class="link">
+        <Link to={queuePath(queue)} class="link underline">
           {queue}
         </Link>
       </h2>
@@ -78,7 +78,7 @@ function TrySample() {
     <li class="panel p-4">
       <h2 class="font-semibold">
         Try the queue{' '}
-        <Link to={queuePath(SAMPLE)} class="link">
+        <Link to={queuePath(SAMPLE)} class="link underline">
           {SAMPLE}
         </Link>
       </h2>

@@ -66,7 +66,7 @@ export function ThrottlesPage() {
         </Empty>
       )}
       {data !== undefined && data.throttles.length > 0 && (
-        <Table caption="Throttles" heads={HEADS}>
+        <Table caption="Throttles" stacks heads={HEADS}>
           {data.throttles.map((each) => (
             <Row key={`${each.name}/${each.queue}/${each.key}`} throttle={each} onChange={change} />
           ))}

@@ -1,5 +1,5 @@
 /** How the audit log names actors and subjects. Pure. */
-import type { AuditRow } from '../../../src/wire/audit-row.ts';
+import type { AuditRow } from '../../../src/wire/audit/audit-row.ts';
 
 const ACTORS: Readonly<Record<string, string>> = {
   socket: 'socket of the node',

@@ -1,6 +1,6 @@
 /** The audit log, newest first: what was changed, from which value to which, by which name. */
 import { useEffect, useState } from 'preact/hooks';
-import type { AuditChange, AuditRow } from '../../../src/wire/audit-row.ts';
+import type { AuditChange, AuditRow } from '../../../src/wire/audit/audit-row.ts';
 import { localIso } from '../../../src/wire/spans.ts';
 import { CallError, call } from '../data/call.ts';
 import { jobPath, queuePath } from '../data/location.ts';

@@ -1,5 +1,5 @@
 /** A row of the audit log. */
-import type { Role } from './role.ts';
+import type { Role } from '../role.ts';
 
 /** What an audited call acts on. `kind` is a kind of record, or `job`, `jobs`, `worker` or `node`. */
 export interface AuditSubject {

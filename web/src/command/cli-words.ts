@@ -1,6 +1,6 @@
 /** The text of a `longhaul` command that reaches the node of this page from the shell of the user. Pure. */
 import type { Me } from '../data/me.ts';
-import { shellQuote } from './shell-quote.ts';
+import { shellQuote } from '../ui/shell-quote.ts';
 
 /**
  * Returns the command with the address of the node: its data directory on the same machine, otherwise the URL of the
