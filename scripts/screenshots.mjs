@@ -1,13 +1,13 @@
 /**
- * `npm run screenshots [-- home queue …]`: takes the screenshots of docs/images from a node with sample jobs, with a real
- * browser, in both themes. `--out folder` writes elsewhere; `--hurry` does not wait for points in the charts. Run it after
+ * `npm run screenshots [-- home queue …]`: takes the screenshots of docs/images from a node with jobs of hours and two
+ * weeks of history, with a real browser, in both themes. `--out folder` writes elsewhere; `--hurry` does not wait for points in the charts. Run it after
  * every visible change of the web UI.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launchBrowser } from './browser.mjs';
-import { addJobs, isSettled, makeQueues } from './screenshots/seed.mjs';
+import { addFilms, addJobs, filmsStarted, isSettled, makeQueues } from './screenshots/seed.mjs';
 import { smallPng } from './screenshots/small-png.mjs';
 import { main, print, root, UserError } from './script-support.mjs';
 import { makeHome, startNode } from './served-node.mjs';
@@ -26,6 +26,8 @@ const PAGES = {
 /** The time until the charts have some points. */
 const chartsMs = 12_000;
 const waitMs = 60_000;
+/** How long the films have run. */
+const filmsRunMs = 5.2 * 3_600_000;
 const options = { out: { type: 'string' }, hurry: { type: 'boolean', default: false } };
 
 await main(import.meta.url, async (args) => {
@@ -52,10 +54,13 @@ await main(import.meta.url, async (args) => {
 async function withNode({ hurry }, work) {
   const home = makeHome('screenshots');
   makeQueues(home);
+  // dist/ exists only after the setup.
+  await (await import('./screenshots/history.mjs')).addHistory(home);
+  const jobs = await startFilms(home);
   const node = await startNode(home);
   const call = (method, path, body) => request(node, { method, path, body });
   try {
-    const jobs = await addJobs(call);
+    await addJobs(call);
     await until(async () => isSettled(await call('GET', 'api/overview')));
     if (!hurry) await sleep(chartsMs);
     await work(node, jobs);
@@ -63,6 +68,20 @@ async function withNode({ hurry }, work) {
     for (const state of ['waiting', 'running']) await call('POST', 'api/jobs/cancel', { query: { state } });
     await until(async () => (await call('GET', 'api/overview')).running === 0);
     await node.stop();
+  }
+}
+
+/** Starts the films with a node whose clock is hours slow. They outlive it, and the next node adopts them. */
+async function startFilms(home) {
+  const clock = join(root, 'scripts/screenshots/shift-clock.cjs');
+  const node = await startNode(home, { NODE_OPTIONS: `--require ${clock}`, SCREENSHOTS_SHIFT_MS: String(filmsRunMs) });
+  const call = (method, path, body) => request(node, { method, path, body });
+  try {
+    const jobs = await addFilms(call);
+    await until(async () => filmsStarted(await call('GET', 'api/running')));
+    return jobs;
+  } finally {
+    await node.end();
   }
 }
 

@@ -17,22 +17,25 @@ const MAX_OUTPUT = 10_000;
 
 export const makeHome = (name) => mkdtempSync(join(tmpdir(), `longhaul-${name}-`));
 
-/** Returns { pid, port, url, home, stop }; `stop` also removes the data directory. */
+/** Returns { pid, port, url, home, end, stop }; `stop` also removes the data directory. */
 export async function startNode(home, env = {}) {
   const command = [process.execPath, join(root, 'dist/cli/main.js'), 'serve', '--home', home, '--port', '0'];
   const child = spawn('sh', ['-c', supervisor, 'supervisor', ...command, '--log-format', 'pretty'], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });
-  const stop = async () => {
+  const end = async () => {
     child.stdin.end();
     if (child.exitCode === null) await once(child, 'exit');
+  };
+  const stop = async () => {
+    await end();
     rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   };
   const timer = setTimeout(() => child.stdin.end(), startMs);
   try {
     const { pid, port } = await readAddress(child);
-    return { pid, port, url: `http://127.0.0.1:${port}/`, home, stop };
+    return { pid, port, url: `http://127.0.0.1:${port}/`, home, end, stop };
   } catch (error) {
     await stop();
     throw error;

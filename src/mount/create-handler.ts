@@ -88,7 +88,7 @@ export function createHandler<Given extends MountedRequest = MountedRequest>(
     guard,
     buffers: new StreamBuffers(),
     onAnswer: (answered) =>
-      writeAudit(longhaul.store.records, answered, Date.now()).catch((error: unknown) =>
+      writeAudit(longhaul.store, answered, Date.now()).catch((error: unknown) =>
         onTrouble('cannot write an audit row', error),
       ),
     onTrouble,

@@ -3,6 +3,7 @@
  * new one cannot be forgotten.
  */
 import { describe, expect, it } from 'vitest';
+import { verbOf } from '../../src/server/auth/audit-verbs.ts';
 import { makeToken } from '../../src/server/auth/tokens.ts';
 import type { Route } from '../../src/server/http/route.ts';
 import { ROUTES } from '../../src/server/http/route-table.ts';
@@ -61,6 +62,10 @@ describe('the table', () => {
         ({ name }) => !/\.?(claim|heartbeat|settle|keepSteps|keepWorker|maintain|logs\.append)$/.test(name),
       ),
     ).toEqual([]);
+  });
+
+  it('has a verb for the audit log if it is audited', () => {
+    expect(writing.filter(({ audit, name }) => audit && verbOf(name) === name)).toEqual([]);
   });
 });
 

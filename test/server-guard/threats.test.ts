@@ -240,6 +240,73 @@ describe('S39 the audit', () => {
     ]);
   });
 
+  it('says what changed on what, from which value to which, and shows no secret', async () => {
+    const server = await startTrial();
+    const { records } = server.store;
+    const put = (kind: string, key: string, value: unknown, ifVersion?: number) =>
+      server.ask('POST', '/api/store/records/put', {
+        over: 'socket',
+        body: { argument: { kind, key, value: JSON.stringify(value), ...(ifVersion !== undefined && { ifVersion }) } },
+      });
+    await put('queue', 'mail', { leaseMs: 30_000, env: { KEY: 'hush' } });
+    await put('queue', 'mail', { leaseMs: 90_000, env: { KEY: 'hush-hush' }, throttles: ['a', 'b'] });
+    await put('queue', 'mail', {}, 99);
+    await put('clock', 'schedules', { at: 1 });
+    await server.ask('POST', '/api/queues/mail/pause', { body: { note: 'the tape is full' } });
+    await server.store.jobs.add([{ id: 'j', queue: 'mail', data: '{"hush":1}', name: 'a letter' }]);
+    await server.ask('PATCH', '/api/jobs/j', { body: { priority: 3, data: { hush: 2 } } });
+    await server.ask('POST', '/api/jobs/cancel', { body: { query: { queue: 'mail' } } });
+    const mail = { kind: 'queue', key: 'mail', name: null, queue: null };
+    const rows = await rowsOf(server);
+    expect(rows.map(({ verb, subject, changes, result }) => ({ verb, subject, changes, result }))).toEqual([
+      {
+        verb: 'Wrote',
+        subject: mail,
+        result: 'ok',
+        changes: [
+          { name: 'lease', from: null, to: '30s' },
+          { name: 'env', from: null, to: 'KEY' },
+        ],
+      },
+      {
+        verb: 'Wrote',
+        subject: mail,
+        result: 'ok',
+        changes: expect.arrayContaining([
+          { name: 'lease', from: '30s', to: '1m30s' },
+          { name: 'env', from: 'KEY', to: 'KEY' },
+          { name: 'throttles', from: null, to: 'a, b' },
+        ]) as unknown,
+      },
+      { verb: 'Wrote', subject: mail, changes: [], result: 'version-conflict' },
+      {
+        verb: 'Paused',
+        subject: mail,
+        result: 'ok',
+        changes: expect.arrayContaining([
+          { name: 'state', from: null, to: 'paused' },
+          { name: 'note', from: null, to: 'the tape is full' },
+        ]) as unknown,
+      },
+      {
+        verb: 'Changed',
+        subject: { kind: 'job', key: 'j', name: 'a letter', queue: 'mail' },
+        result: 'ok',
+        changes: [
+          { name: 'priority', from: '0', to: '3' },
+          { name: 'data', from: 'not shown', to: 'not shown' },
+        ],
+      },
+      {
+        verb: 'Cancelled',
+        subject: { kind: 'jobs', key: 'jobs with queue mail', name: null, queue: null },
+        changes: [{ name: 'jobs', from: null, to: '1' }],
+        result: 'ok',
+      },
+    ]);
+    expect(JSON.stringify(await records.list({ kind: 'audit', limit: 100 }))).not.toContain('hush');
+  });
+
   it('cannot be changed or deleted through the API, not even by an admin', async () => {
     const server = await startTrial();
     await server.ask('POST', '/api/login/link', { over: 'socket' });

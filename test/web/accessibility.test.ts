@@ -57,7 +57,9 @@ describe('every page', () => {
       [`/q/lively/${running}`]: 'yellow',
       [`/q/broken/${failed}`]: 'some error',
       '/failures': 'Retry',
-      '/workers': 'Load',
+      '/schedules': 'No schedules yet',
+      '/no/such/page': 'Page not found',
+      '/workers': 'Drain …',
       '/throttles': 'No throttles',
       '/search?for=video': 'a film',
       '/settings': 'Audit log',
@@ -81,6 +83,29 @@ describe('every page', () => {
       }
     }
     expect(violations).toEqual([]);
+  });
+});
+
+describe('an unknown path', () => {
+  const web = new WebBench({ prepare: (bench) => bench.queue('mail', 'true') });
+
+  it('is a page for a browser, and a problem in JSON for a program and below /api', async () => {
+    const typeOf = async (path: string, accept: string) => {
+      const { status, headers } = await fetch(new URL(path, web.url), { headers: { accept } });
+      return [status, headers.get('content-type')];
+    };
+    const [html, problem] = ['text/html; charset=utf-8', 'application/problem+json'];
+    expect(await typeOf('/no/such/page?x=1', 'text/html,*/*')).toEqual([404, html]);
+    expect(await typeOf('/no/such/page', '*/*')).toEqual([404, problem]);
+    expect(await typeOf('/api/nothing', 'text/html,*/*')).toEqual([404, problem]);
+  });
+
+  it('names the data directory and a queue that exists in the command of an empty page', async () => {
+    const { page } = await web.openAsAdmin();
+    await page.goto(new URL('/schedules', web.url).href);
+    const command = await page.locator('main code').first().innerText();
+    expect(command).toContain(`longhaul schedule set nightly --queue mail --cron '30 3 * * *'`);
+    expect(command).toContain(`--home ${web.bench.home}`);
   });
 });
 

@@ -53,12 +53,18 @@ describe('the web UI of an admin', () => {
     await tokens.getByRole('row', { name }).getByRole('button', { name: 'Revoke' }).click();
     await tokens.getByRole('row', { name }).waitFor({ state: 'detached' });
     await page.reload();
-    await page.getByRole('cell', { name: 'tokens.revoke' }).first().waitFor();
+    await page
+      .getByRole('cell', { name: `Revoked token ${name}` })
+      .first()
+      .waitFor();
     const storage = page.getByRole('table', { name: 'Storage by queue' });
     await storage.getByRole('row', { name: /^kept .* B$/ }).waitFor();
     await page.getByRole('button', { name: 'Show what is past retention' }).click();
     await storage.getByRole('row', { name: /^kept .* B 0$/ }).waitFor();
-    await page.getByRole('cell', { name: 'tokens.make' }).first().waitFor();
+    await page
+      .getByRole('cell', { name: `Created token ${name}` })
+      .first()
+      .waitFor();
     expect(await page.getByText(secret).count()).toBe(0);
     expect(pageErrors).toEqual([]);
   });

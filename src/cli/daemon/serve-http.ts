@@ -114,8 +114,9 @@ function rqMarkers(
   });
 }
 
-function contextOf({ node, health, version, store }: HttpParts, guarded: Store, now: () => number): GivenContext {
+function contextOf({ node, home, health, version, store }: HttpParts, guarded: Store, now: () => number): GivenContext {
   return {
+    home: home.root,
     store: guarded,
     clock: 'store',
     settings: new SettingsCache(store),

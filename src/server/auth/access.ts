@@ -62,9 +62,7 @@ export function openAccess(options: AccessOptions): Access {
     store: limitAdds(store, rates, now),
     // The operation has taken effect: a failure to write its row must not turn it into an error.
     onAnswer: (answered) =>
-      writeAudit(store.records, answered, now()).catch((error: unknown) =>
-        onTrouble('cannot write an audit row', error),
-      ),
+      writeAudit(store, answered, now()).catch((error: unknown) => onTrouble('cannot write an audit row', error)),
     loginCode: () => makeLoginCode(store.records, now()),
     stop: () => load.stop(),
   };

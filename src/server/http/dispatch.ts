@@ -8,7 +8,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allows } from '../../wire/role.ts';
+import type { AuditState } from '../auth/audit-subject.ts';
+import { auditState } from '../auth/audit-subject.ts';
 import type { Guard, ListenerKind } from '../auth/guard.ts';
+import { notFoundPage } from '../routes/web-ui.ts';
 import type { StreamBuffers } from '../streams/stream-buffers.ts';
 import type { ServerContext } from '../views/context.ts';
 import { problemReply, refuseRequest, replyOfError } from './problem.ts';
@@ -26,6 +29,8 @@ export interface Answered {
   readonly route: Route | null;
   readonly principal: Principal | null;
   readonly call: Call | null;
+  /** What an audited call acts on, as it was before the call. */
+  readonly before: AuditState | null;
   readonly reply: Reply;
 }
 
@@ -48,13 +53,14 @@ interface Progress {
   route: Route | null;
   principal: Principal | null;
   call: Call | null;
+  before: AuditState | null;
 }
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   return async (exchange, listener, stopping) => {
     const { request, response } = exchange;
     const signal = goneSignal(response, stopping);
-    const progress: Progress = { route: null, principal: null, call: null };
+    const progress: Progress = { route: null, principal: null, call: null, before: null };
     const reply = await answer(options, { ...exchange, listener, signal, progress }).catch((error: unknown) =>
       replyTo(options, error, { request, stopping }),
     );
@@ -80,14 +86,15 @@ async function answer({ context, table, guard }: DispatchOptions, incoming: Inco
   const { request, response, listener, signal, progress } = incoming;
   guard.screen(request, listener);
   const { path, query } = targetOf(request.url ?? '');
-  const { route, params } = found(table.match(request.method ?? '', path, query));
+  const match = table.match(request.method ?? '', path, query);
+  const { route, params } = match.kind === 'not-found' && isPageOf(context, request, path) ? NO_PAGE : found(match);
   progress.route = route;
   const { principal, revoked, reserve, headers = {} } = await guard.admit(request, { route, listener, gone: signal });
   progress.principal = principal;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   revoked?.addEventListener('abort', () => response.destroy(), { once: true });
   const exchange = { request, response, reserve };
-  const parts = await readParts(exchange, route, { params, query });
+  const parts = await readParts(exchange, route, { params, query: route === NO_PAGE.route ? '' : query });
   const call: Call = {
     ...parts,
     principal,
@@ -98,7 +105,16 @@ async function answer({ context, table, guard }: DispatchOptions, incoming: Inco
     bytes: () => openBytes(exchange, route.limits.bodyBytes),
   };
   progress.call = call;
+  progress.before = await auditState(route, call);
   return route.handle(call);
+}
+
+/** The page for an unknown path, which a browser gets in place of a problem in JSON. */
+const NO_PAGE = { route: notFoundPage, params: {} };
+
+function isPageOf({ page }: ServerContext, { method, headers }: IncomingMessage, path: string): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && page !== null && !/^\/api(?:\/|$)/.test(path) && /\btext\/html\b/.test(headers.accept ?? '');
 }
 
 function found(match: Match): Match & { kind: 'route' } {

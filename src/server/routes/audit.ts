@@ -1,6 +1,6 @@
 /** Pages of the audit log. No route writes it: only audited operations do. */
 import { fields, listOf, orNull, text } from '../../core/input/check.ts';
-import type { AuditRow } from '../auth/audit.ts';
+import type { AuditRow } from '../../wire/audit/audit-row.ts';
 import { AUDIT_RECORD, auditRow } from '../auth/audit.ts';
 import { readValue } from '../auth/tokens.ts';
 import { limitOf, pageLimit } from '../http/query-checks.ts';

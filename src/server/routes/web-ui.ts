@@ -69,6 +69,20 @@ export const webUiRoutes: readonly Route[] = [
   }),
 ];
 
+/** The answer to a browser for a path that no route has: the web UI, which shows its page for unknown paths. */
+export const notFoundPage: Route = route({
+  name: 'page.not-found',
+  method: 'GET',
+  path: '/{path}',
+  about: 'Returns the web UI with status 404.',
+  role: 'open',
+  answer: 'text',
+  handle: ({ context, request }) => {
+    const path = (request.url ?? '/').replace(/[?#].*$/s, '');
+    return { ...shell(context, path.split('/').length - 2), status: 404 };
+  },
+});
+
 function shell({ page }: Call['context'], depth: number): Reply {
   const html = page?.html(depth);
   if (html === undefined) throw refuseRequest('no-such-address', 'the web UI is not built: run `npm run build`');

@@ -68,6 +68,8 @@ export interface ServerContext {
   readonly settings: SettingsAccess;
   /** Null if the server runs without a node: then there are no files. */
   readonly node: NodeServices | null;
+  /** The data directory of the node. */
+  readonly home?: string;
   /** Null if the server runs without a node. */
   readonly health: NodeHealth | null;
   /** The files of the web UI; null if it is not built. */

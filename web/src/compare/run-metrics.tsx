@@ -45,7 +45,7 @@ export function ranFor({ attempt }: Run): number | null {
   return attempt == null || attempt.endedAt === null ? null : attempt.ranMs;
 }
 
-const HEADS = ['', 'First', 'Second', 'Difference'];
+const HEADS = ['Figure', 'First', 'Second', 'Difference'];
 
 export function RunMetrics({ a, b }: { a: Run; b: Run }) {
   return (

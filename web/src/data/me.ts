@@ -10,6 +10,12 @@ export interface Me {
   readonly role: Role;
   readonly from: string;
   readonly version: string;
+  /** The id of the token of the session, if there is one. */
+  readonly token: string | null;
+  /** False inside another application: the command line cannot reach it by this URL. */
+  readonly hasNode: boolean;
+  /** The data directory, for admins and users on the same machine. */
+  readonly home: string | null;
 }
 
 const SLOW_POLL_MS = 60_000;

@@ -23,7 +23,7 @@ export function Attachments({ id }: { id: string }) {
       <h2 id="attachments" class="mb-2 font-semibold">
         Attachments
       </h2>
-      <Table caption="Attachments" heads={['Name', 'Kind', { text: 'Size', class: 'text-right' }, 'SHA-256']}>
+      <Table caption="Attachments" stacks heads={['Name', 'Kind', { text: 'Size', class: 'text-right' }, 'SHA-256']}>
         {data.attachments.map(({ name, sha256, size, direction }) => (
           <tr key={`${direction}/${name}`}>
             <Cell class="max-w-md">

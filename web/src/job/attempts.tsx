@@ -35,7 +35,7 @@ export function Attempts({ id, attempts, shown }: AttemptsProps) {
       <h2 id="attempts" class="mb-2 font-semibold">
         Attempts
       </h2>
-      <Table caption="Attempts" heads={HEADS}>
+      <Table caption="Attempts" stacks heads={HEADS}>
         {[...attempts].reverse().map((each) => (
           <Row key={each.attempt} {...{ id }} attempt={each} isShown={each.attempt === shown} />
         ))}

@@ -83,7 +83,7 @@ function Processes({ view: { processes, count } }: { view: JobProcesses }) {
   if (count === 0) return <p class="text-soft">The job has no process at the moment.</p>;
   return (
     <>
-      <Table caption="Processes of the job" heads={HEADS}>
+      <Table caption="Processes of the job" stacks heads={HEADS}>
         {treeOf(processes).map(({ process: { pid, state, command, cpuSeconds, rssBytes }, depth }) => (
           <tr key={pid}>
             <Cell class="max-w-96">

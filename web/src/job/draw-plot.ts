@@ -31,7 +31,7 @@ export function drawPlot(place: HTMLElement, { data, show }: PlotOptions): uPlot
           ...axis,
           size: 24,
           space: 70,
-          values: (_plot, values) => values.map((value) => localIso(value * 1_000).slice(11)),
+          values: (_plot, values) => timesOf(values),
         },
         { ...axis, size: 62, values: (_plot, values) => values.map((value) => show(value)) },
       ],
@@ -50,6 +50,13 @@ export function drawPlot(place: HTMLElement, { data, show }: PlotOptions): uPlot
   );
   new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
   return plot;
+}
+
+/** Returns ticks in local time of 24 hours: as much of the date and time as differs between two ticks. */
+function timesOf(seconds: readonly number[]): string[] {
+  const stepSeconds = (seconds[1] ?? 0) - (seconds[0] ?? 0);
+  const [from, to] = stepSeconds >= 86_400 ? [5, 10] : stepSeconds >= 60 ? [11, 16] : [11, 19];
+  return seconds.map((value) => localIso(value * 1_000).slice(from, to));
 }
 
 /** Resolves a CSS colour: a canvas does not support light-dark(). */

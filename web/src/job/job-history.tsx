@@ -19,7 +19,7 @@ export function JobHistory({ rows }: { rows: readonly HistoryRow[] }) {
       <h2 id="history" class="mb-2 font-semibold">
         History
       </h2>
-      <Table caption="History of the job" heads={['Time', 'After', 'Event', 'State', 'Attempt', 'By', 'Note']}>
+      <Table caption="History of the job" stacks heads={['Time', 'After', 'Event', 'State', 'Attempt', 'By', 'Note']}>
         {rows.map((row, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: history is append-only
           <tr key={place}>

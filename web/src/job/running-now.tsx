@@ -60,8 +60,8 @@ function Liveness({ row: { job, host, pid, heartbeatAt, lastOutputAt, isSilent }
       )}
       <div>
         <dt>on</dt>
-        <dd class="break-all">
-          {host ?? job.lease?.worker}
+        <dd class="break-all" title={job.lease?.worker}>
+          {host ?? 'a worker'}
           {pid !== null && ` · pid ${pid}`}
         </dd>
       </div>

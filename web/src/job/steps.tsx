@@ -43,7 +43,7 @@ export function Steps({ job, steps }: { job: JobView; steps: readonly StepView[]
         Steps
         {hidden > 0 && <Button onClick={() => setAll(true)}>Show {hidden} earlier steps</Button>}
       </h2>
-      <Table caption="Steps" heads={HEADS}>
+      <Table caption="Steps" stacks heads={HEADS}>
         {steps.slice(hidden).map((step) => (
           <Row key={step.number} step={step} isOver={job.endedAt !== null} />
         ))}

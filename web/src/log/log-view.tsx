@@ -157,7 +157,11 @@ function Rows({ log, display, highlight, scroll, groups, folds, folded, fold, sh
             onSelect={select}
           />
         ))}
-        {log.total === 0 && log.isOpen && <p class="p-4 font-sans text-soft">{log.problem ?? 'No output yet.'}</p>}
+        {log.total === 0 && log.isOpen && (
+          <p class="p-4 font-sans text-soft">
+            {log.problem ?? (log.end === null ? 'No output yet.' : 'The attempt wrote no output.')}
+          </p>
+        )}
       </div>
     </div>
   );

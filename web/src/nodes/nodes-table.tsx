@@ -17,7 +17,7 @@ const HEADS = [
   'Version',
   'Started',
   'Seen',
-  '',
+  'Actions',
 ];
 
 interface NodesTableProps {
@@ -27,7 +27,7 @@ interface NodesTableProps {
 
 export function NodesTable({ nodes, onDone }: NodesTableProps) {
   return (
-    <Table caption="Nodes" heads={HEADS}>
+    <Table caption="Nodes" stacks heads={HEADS}>
       {nodes.map((node) => (
         <NodeRow key={node.id} node={node} onDone={onDone} />
       ))}

@@ -95,7 +95,7 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
   return (
     <tr class="hover:bg-raised/50">
       <Cell class="max-w-md font-medium break-words">
-        <Link to={`${queuePath(queue)}?state=failed&group=${encodeURIComponent(group)}`} class="link">
+        <Link to={`${queuePath(queue)}?state=failed&group=${encodeURIComponent(group)}`} class="link underline">
           {group}
         </Link>
         {sampleId !== null && <LastMessage id={sampleId} group={group} />}

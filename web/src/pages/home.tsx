@@ -2,6 +2,7 @@
 import type { RunningRows } from '../../../src/wire/overview.ts';
 import { useOverview } from '../data/overview.ts';
 import { useQuery } from '../data/use-query.ts';
+import { exampleQueue } from '../queues/example-queue.ts';
 import { QueuesTable } from '../queues/queues-table.tsx';
 import { RunningTable, useKeptRows } from '../running/running-table.tsx';
 import { Empty } from '../ui/empty.tsx';
@@ -13,6 +14,7 @@ export function Home() {
   const running = useQuery<RunningRows>('api/running', { everyMs: 3_000 });
   const rows = useKeptRows(running.data);
   if (overview !== undefined && hasNoJobs(overview.queues)) return <FirstRun queues={overview.queues} />;
+  const example = exampleQueue(overview?.queues ?? []);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-6">
       <section aria-labelledby="running">
@@ -22,7 +24,7 @@ export function Home() {
         <ErrorMessage error={running.data === undefined ? running.error : null} />
         {rows.length > 0 && <RunningTable rows={rows} />}
         {running.data !== undefined && rows.length === 0 && (
-          <Empty title="No running jobs" command={'longhaul add sample'}>
+          <Empty title="No running jobs" command={example === null ? undefined : ['add', example]}>
             A job appears here when it starts, with its progress, output and resource use.
           </Empty>
         )}

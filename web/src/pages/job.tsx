@@ -40,7 +40,7 @@ export function JobPage({ queue, id }: { queue: string; id: string }) {
   if (job.data !== undefined) return <LoadedJob view={job.data} refresh={job.refresh} />;
   if (job.error?.details?.status !== 404) return <ErrorMessage error={job.error} />;
   return (
-    <Empty title="Job not found">
+    <Empty title="Job not found" isPage>
       <code class="font-mono break-all">{id}</code> may have been deleted or pruned.{' '}
       <Link to={queuePath(queue)} class="link">
         Go to its queue

@@ -4,7 +4,7 @@ import { Link } from '../ui/link.tsx';
 
 export function NotFound({ path }: { path: string }) {
   return (
-    <Empty title="Page not found">
+    <Empty title="Page not found" isPage>
       <code class="font-mono break-all">{path}</code> is not a page of the web UI.{' '}
       <Link to="" class="link">
         Go to the running jobs

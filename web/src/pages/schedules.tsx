@@ -4,7 +4,9 @@ import { scheduleTag } from '../../../src/core/schedules/schedule.ts';
 import type { ScheduleTimelineList } from '../../../src/wire/schedule-checks.ts';
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
 import type { LiveEvent } from '../data/live.ts';
+import { useOverview } from '../data/overview.ts';
 import { useQuery } from '../data/use-query.ts';
+import { exampleQueue } from '../queues/example-queue.ts';
 import { ScheduleForm } from '../schedules/schedule-form.tsx';
 import { ScheduleTimeline } from '../schedules/schedule-timeline.tsx';
 import { SchedulesTable } from '../schedules/schedules-table.tsx';
@@ -14,7 +16,11 @@ import { Empty } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
 
 const TIMELINE_POLL_MS = 60_000;
-const EXAMPLE = "longhaul schedule set nightly --queue mail --cron '30 3 * * *' --zone Europe/Berlin";
+
+function exampleCommand(queue: string): readonly string[] {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return ['schedule', 'set', 'nightly', '--queue', queue, '--cron', '30 3 * * *', '--zone', timeZone];
+}
 
 /** The timeline shows expected durations, which change when a scheduled run ends. */
 function isEndOfScheduledRun(event: LiveEvent): boolean {
@@ -36,6 +42,7 @@ export function SchedulesPage() {
     timeline.refresh();
   };
   const schedules = list.data?.schedules;
+  const queue = exampleQueue(useOverview().data?.queues ?? []);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-6">
       <header class="flex items-center justify-between gap-2">
@@ -44,7 +51,7 @@ export function SchedulesPage() {
       </header>
       <ErrorMessage error={schedules === undefined ? list.error : null} />
       {schedules?.length === 0 && (
-        <Empty title="No schedules yet" command={EXAMPLE}>
+        <Empty title="No schedules yet" command={queue === null ? undefined : exampleCommand(queue)}>
           A schedule adds jobs by a cron rule or at an interval.
         </Empty>
       )}

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { addressOf } from '../data/base.ts';
 import { useMe } from '../data/me.ts';
 import { Audit } from '../settings/audit.tsx';
+import { actorText } from '../settings/audit-text.ts';
 import { GlobalSettings } from '../settings/global-settings.tsx';
 import { Storage } from '../settings/storage.tsx';
 import { Tokens } from '../settings/tokens.tsx';
@@ -27,7 +28,7 @@ export function SettingsPage() {
         <p>
           {data === undefined
             ? '…'
-            : `You are ${data.actor} with the role ${data.role}, from ${data.from}. The node runs version ${data.version}.`}
+            : `You use this node as ${actorText(data.actor)}, with the role ${data.role}, from ${data.from}. The node runs version ${data.version}.`}
         </p>
         <p class="mt-2">
           <a class="link" href={addressOf('login')}>

@@ -1,6 +1,6 @@
 /** Throttles: maximum, rate and next start, held slots and their jobs, and the number of waiting jobs. */
 import { useState } from 'preact/hooks';
-import { exactDuration } from '../../../src/wire/spans.ts';
+import { exactDuration, localIso } from '../../../src/wire/spans.ts';
 import { call } from '../data/call.ts';
 import { jobPath } from '../data/location.ts';
 import { useHasRole } from '../data/me.ts';
@@ -66,7 +66,7 @@ export function ThrottlesPage() {
         </Empty>
       )}
       {data !== undefined && data.throttles.length > 0 && (
-        <Table caption="Throttles" heads={HEADS}>
+        <Table caption="Throttles" stacks heads={HEADS}>
           {data.throttles.map((each) => (
             <Row key={`${each.name}/${each.queue}/${each.key}`} throttle={each} onChange={change} />
           ))}
@@ -88,7 +88,7 @@ function Row({ throttle, onChange }: { throttle: Throttle; onChange: (throttle: 
       <Cell class={`numbers text-right ${max !== null && held >= max ? 'text-warn' : ''}`}>{held}</Cell>
       <Cell class="numbers text-right">{max ?? 'no limit'}</Cell>
       <Cell>{rateText(throttle)}</Cell>
-      <Cell class="numbers">{nextStartAt === null ? '' : new Date(nextStartAt).toLocaleTimeString()}</Cell>
+      <Cell class="numbers">{nextStartAt === null ? '' : localIso(nextStartAt).slice(11)}</Cell>
       <Cell class="numbers text-right">{waiting}</Cell>
       <Cell class="max-w-md">
         <Holders holders={holders} queue={queue ?? UNKNOWN_QUEUE} />

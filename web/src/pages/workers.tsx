@@ -41,7 +41,7 @@ export function WorkersPage() {
           </Empty>
         )}
         {workers.data !== undefined && workers.data.workers.length > 0 && (
-          <Table caption="Workers" heads={WORKER_HEADS}>
+          <Table caption="Workers" stacks heads={WORKER_HEADS}>
             {workers.data.workers.map((worker) => (
               <tr key={worker.id} class={worker.isLost ? 'text-bad' : ''}>
                 <Cell class="max-w-72 truncate font-mono text-xs">{worker.id}</Cell>

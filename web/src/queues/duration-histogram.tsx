@@ -1,6 +1,7 @@
 /** A histogram of durations on logarithmic axes from 1 ms to 30 days, with a text summary. */
 import { DAY_MS } from '../../../src/core/statistics/histogram.ts';
 import { shortDuration } from '../ui/short-duration.ts';
+import { ChartTicks } from './chart-ticks.tsx';
 import type { Bin, Spread } from './log-bins.ts';
 import { binsOf, heightOf, placeOf, spreadText } from './log-bins.ts';
 
@@ -40,11 +41,7 @@ export function DurationHistogram({ title, spread }: { title: string; spread: Sp
         <Line ms={spread.halfMs} className="stroke-ink" />
         <Line ms={spread.mostMs} className="stroke-warn" />
       </svg>
-      <div class="relative h-4 text-xs text-soft" aria-hidden="true">
-        {TICKS.map(([ms, tick]) => (
-          <Tick key={ms} share={placeOf(ms)} text={tick} />
-        ))}
-      </div>
+      <ChartTicks ticks={TICKS.map(([ms, text]) => ({ share: placeOf(ms), text }))} />
     </figure>
   );
 }
@@ -74,21 +71,5 @@ function Line({ ms, className }: { ms: number | null; className: string }) {
       stroke-dasharray="4 3"
       vector-effect="non-scaling-stroke"
     />
-  );
-}
-
-/** Positioned by SVG attributes: the content security policy forbids inline styles. */
-function Tick({ share, text }: { share: number; text: string }) {
-  return (
-    <svg class="absolute inset-0 h-4 w-full overflow-visible">
-      <text
-        x={`${share * 100}%`}
-        y="12"
-        class="fill-soft text-[11px]"
-        text-anchor={share === 0 ? 'start' : share === 1 ? 'end' : 'middle'}
-      >
-        {text}
-      </text>
-    </svg>
   );
 }

@@ -125,7 +125,7 @@ function NoJobs({ name, isFiltered }: { name: string; isFiltered: boolean }) {
       </Empty>
     );
   return (
-    <Empty title="This queue has no jobs" command={`longhaul add ${name} '{"hello": "world"}'`}>
+    <Empty title="This queue has no jobs" command={['add', name, '{"hello": "world"}']}>
       Add one with New job, or from a shell:
     </Empty>
   );

@@ -28,8 +28,8 @@ const HEADS = [
 export function QueuesTable({ queues }: { queues: readonly QueueRow[] }) {
   if (queues.length === 0) {
     return (
-      <Empty title="No queues yet" command="longhaul queue">
-        Put an executable file into the folder queues/ of the data directory, or add a job with the library.
+      <Empty title="No queues yet" command={['queue', 'hello', '--create']}>
+        Put an executable file into the folder queues/ of the data directory, or create a queue for jobs of the library:
       </Empty>
     );
   }

@@ -1,11 +1,11 @@
 /** Throughput of a queue: done and failed jobs over a selectable range. */
 import { useState } from 'preact/hooks';
 import type { ThroughputView } from '../../../src/wire/insight-views.ts';
-import { localIso } from '../../../src/wire/spans.ts';
 import { withQuery } from '../data/call.ts';
 import { useQuery } from '../data/use-query.ts';
+import { ChartTicks } from './chart-ticks.tsx';
 import type { Bar, Range } from './throughput.ts';
-import { barsOf, RANGES } from './throughput.ts';
+import { barsOf, RANGES, ticksOf, timeOf } from './throughput.ts';
 
 const WIDTH = 600;
 const HEIGHT = 90;
@@ -44,9 +44,10 @@ function Choice({ range, choose }: { range: Range; choose: (range: Range) => voi
   );
 }
 
-function textOf(bars: readonly Bar[], { label }: Range): string {
+function textOf(bars: readonly Bar[], { label, step }: Range): string {
+  const most = Math.max(...bars.map(({ done, failed }) => done + failed));
   const sum = (of: (bar: Bar) => number) => bars.reduce((total, bar) => total + of(bar), 0).toLocaleString('en');
-  return `${sum(({ done }) => done)} done and ${sum(({ failed }) => failed)} failed in ${label}`;
+  return `${sum(({ done }) => done)} done and ${sum(({ failed }) => failed)} failed in ${label}${most === 0 ? '' : `, at most ${most.toLocaleString('en')} in ${step}`}`;
 }
 
 function Drawing({ bars, range }: { bars: readonly Bar[]; range: Range }) {
@@ -65,11 +66,7 @@ function Drawing({ bars, range }: { bars: readonly Bar[]; range: Range }) {
           <Bars key={bar.at} bar={bar} most={most} x={place * step} step={step} range={range} />
         ))}
       </svg>
-      <p class="flex justify-between text-xs text-soft">
-        <span>{timeOf(bars[0]?.at ?? 0, range)}</span>
-        <span>{`${most.toLocaleString('en')} at most`}</span>
-        <span>now</span>
-      </p>
+      <ChartTicks ticks={ticksOf(bars, range)} />
     </>
   );
 }
@@ -93,10 +90,4 @@ function Bars({ bar: { at, done, failed }, most, x, step, range }: BarsProps) {
       </rect>
     </g>
   );
-}
-
-/** In local time, of 24 hours; days are UTC days, as the statistics count them. */
-function timeOf(at: number, { label }: Range): string {
-  if (label === '60 days') return `${new Date(at).toISOString().slice(0, 10)} UTC`;
-  return localIso(at).slice(label === '2 days' ? 5 : 11, 16);
 }

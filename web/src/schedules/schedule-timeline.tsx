@@ -13,7 +13,8 @@ export function ScheduleTimeline({ list }: { list: ScheduleTimelineList }) {
       <h2 id="timeline" class="mb-2 text-lg font-semibold">
         Next 24 hours
       </h2>
-      <div class="panel overflow-x-auto px-3 py-2">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
+      <div class="panel overflow-x-auto px-3 py-2" role="group" tabIndex={0} aria-label="Timeline of the schedules">
         <div class="grid min-w-[40rem] grid-cols-[minmax(6rem,12rem)_1fr] items-center gap-x-3 gap-y-1">
           {schedules.map((row) => (
             <TimelineRow key={row.name} row={row} window={{ from, until }} />

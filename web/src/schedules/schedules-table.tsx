@@ -7,7 +7,7 @@ import { RelativeTime } from '../ui/relative-time.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { ScheduleActions } from './schedule-actions.tsx';
 
-const HEADS = ['Schedule', 'When', 'Queue', 'Next', 'Last', 'Totals', ''];
+const HEADS = ['Schedule', 'When', 'Queue', 'Next', 'Last', 'Totals', 'Actions'];
 
 interface TableProps {
   readonly schedules: readonly ScheduleView[];
@@ -17,7 +17,7 @@ interface TableProps {
 
 export function SchedulesTable({ schedules, ...rest }: TableProps) {
   return (
-    <Table caption="Schedules" heads={HEADS}>
+    <Table caption="Schedules" stacks heads={HEADS}>
       {schedules.map((schedule) => (
         <Row key={schedule.name} schedule={schedule} {...rest} />
       ))}

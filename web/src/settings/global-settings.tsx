@@ -4,6 +4,7 @@
  */
 import { useRef } from 'preact/hooks';
 import type { SettingView } from '../../../src/wire/insight-views.ts';
+import { exactDuration } from '../../../src/wire/spans.ts';
 import { call } from '../data/call.ts';
 import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -62,6 +63,12 @@ export function GlobalSettings() {
   );
 }
 
+/** Returns a value as the command line takes it: durations with units, anything else than text as JSON. */
+function valueText(key: string, value: unknown): string {
+  if (key.endsWith('Ms') && typeof value === 'number') return exactDuration(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 interface UnsetListProps {
   readonly set: readonly SettingView[];
   ask(work: () => Promise<unknown>): void;
@@ -71,9 +78,11 @@ function UnsetList({ set, ask }: UnsetListProps) {
   if (set.length === 0) return <p class="mb-2 text-soft">No default is changed.</p>;
   return (
     <ul class="mb-2 grid gap-1" aria-label="Set for all queues">
-      {set.map(({ name, about }) => (
+      {set.map(({ name, key, value, about }) => (
         <li key={name} class="flex items-baseline gap-2">
-          <code class="font-mono">{name}</code>
+          <code class="font-mono break-all">
+            {name} = {valueText(key, value)}
+          </code>
           <span class="grow text-soft">{about}</span>
           <Button
             onClick={() => ask(() => call(`api/settings/${name}`, { method: 'DELETE' }))}

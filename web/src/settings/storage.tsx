@@ -43,7 +43,7 @@ export function Storage() {
       {queues.length === 0 ? (
         <p class="text-soft">No job has ended yet.</p>
       ) : (
-        <Table caption="Storage by queue" heads={due === undefined ? HEADS : [...HEADS, DUE]}>
+        <Table caption="Storage by queue" stacks heads={due === undefined ? HEADS : [...HEADS, DUE]}>
           {queues.map((kept) => (
             <Row key={kept.queue} kept={kept} due={due && expiredBytes(due.jobs, kept.queue)} />
           ))}

@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import type { Role } from '../../../src/wire/role.ts';
 import { ROLES } from '../../../src/wire/role.ts';
+import { Command } from '../command/command.tsx';
 import { call } from '../data/call.ts';
 import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
-import { Command } from '../ui/empty.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
 import { FIELD, Field, fieldValue } from '../ui/field.tsx';
 import { RelativeTime } from '../ui/relative-time.tsx';
@@ -63,7 +63,7 @@ export function Tokens() {
 
 function TokenTable({ tokens, revoke }: { tokens: readonly Token[]; revoke: (id: string) => void }) {
   return (
-    <Table caption="Tokens" heads={['Name', 'Role', 'Created', 'Expires', 'Id', 'Revoke']}>
+    <Table caption="Tokens" stacks heads={['Name', 'Role', 'Created', 'Expires', 'Id', 'Revoke']}>
       {tokens.map((token) => (
         <tr key={token.id}>
           <Cell class="max-w-52 font-medium break-all">{token.name}</Cell>

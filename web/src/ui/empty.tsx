@@ -1,29 +1,28 @@
-/** An empty state: a title, an explanation and an optional command. */
+/** An empty state: a title, an explanation and an optional command of the command line. */
 import type { ComponentChildren } from 'preact';
-import { CopyButton } from './copy-button.tsx';
+import { CliCommand } from '../command/cli-command.tsx';
 
 interface EmptyProps {
   readonly title: string;
+  /** Whether it is the whole page, whose heading is the title. */
+  readonly isPage?: boolean;
   readonly children?: ComponentChildren;
-  readonly command?: string;
+  /** The arguments of a `longhaul` command. */
+  readonly command?: readonly string[] | undefined;
 }
 
-export function Empty({ title, children, command }: EmptyProps) {
+const TITLE = 'text-base font-medium';
+
+export function Empty({ title, isPage = false, children, command }: EmptyProps) {
   return (
     <div class="panel px-6 py-10 text-center">
-      <p class="text-base font-medium">{title}</p>
+      {isPage ? <h1 class={TITLE}>{title}</h1> : <p class={TITLE}>{title}</p>}
       {children !== undefined && <div class="mx-auto mt-1 max-w-xl text-soft">{children}</div>}
-      {command !== undefined && <Command text={command} />}
-    </div>
-  );
-}
-
-/** A shell command with a copy button. */
-export function Command({ text }: { text: string }) {
-  return (
-    <div class="mx-auto mt-3 flex w-fit max-w-full items-center gap-2 rounded-md bg-raised px-3 py-1.5 text-left">
-      <code class="overflow-x-auto font-mono text-[13px] whitespace-pre">{text}</code>
-      <CopyButton text={text} />
+      {command !== undefined && (
+        <div class="flex flex-col items-center">
+          <CliCommand args={command} />
+        </div>
+      )}
     </div>
   );
 }
