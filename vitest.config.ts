@@ -45,6 +45,7 @@ const suites = [
   'node',
   'faults',
   'chaos',
+  'fuzz',
   'relay',
   'web',
 ];

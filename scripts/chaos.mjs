@@ -10,6 +10,8 @@
  *   npm run chaos -- --report chaos.md       writes a report in Markdown, and after a finding the ledgers beside it
  *   npm run chaos -- --keep                  with --report: keeps the ledgers without a finding too
  *   npm run chaos -- --list                  lists the kinds of faults and what they need
+ *   npm run chaos -- --mutants               checks the harness: which of ten seeded bugs it finds, five minutes each
+ *   npm run chaos -- --mutants --only token  only those whose name contains the word
  *
  * Faults that need root, a C compiler or the other store are left out, with a printed reason.
  * Exit codes: 0 no finding, 1 findings or a run that failed, 2 bad usage or environment.
@@ -27,6 +29,11 @@ await main(import.meta.url, async (args) => {
   const plan = planOf(args);
   await setUp({ allowTypeErrors: true });
   dropExtraCertificates();
+  if (plan.mutants) {
+    // Imported here, because this script is loaded before packages are installed.
+    const { findMutants } = await import('./mutants/chaos-mutants.mjs');
+    return findMutants({ ...plan, env: await redisEnvironment() });
+  }
   const env = plan.store === 'redis' ? await redisEnvironment() : {};
   const folder = mkdtempSync(join(cacheFolder, 'chaos.'));
   try {
@@ -51,11 +58,13 @@ function planOf(args) {
       report: { type: 'string' },
       keep: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
+      mutants: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
     },
     choices: { store: ['sqlite', 'redis'] },
     numbers: ['minutes', 'seed', 'every'],
   });
-  const { store, faults, report, keep, list } = values;
+  const { store, faults, report, keep, list, mutants, only } = values;
   const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
   if (!Number.isSafeInteger(seed))
     throw usageError(import.meta.url, `--seed must be a whole number, not ${String(values.seed)}.`);
@@ -69,6 +78,8 @@ function planOf(args) {
     report: report === undefined ? null : resolve(report),
     keep,
     list,
+    mutants,
+    only,
   };
 }
 

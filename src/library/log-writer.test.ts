@@ -97,6 +97,26 @@ it('marks output that was lost at the end as well', async () => {
   expect(sink.text).toMatch(/^x{90}\n\[longhaul: 91 bytes of output are missing here/);
 });
 
+/** A recursive mkdir of Node.js answers ENOENT on a full disk. */
+const noSpace = Object.assign(new Error('no such file or directory, mkdir'), { code: 'ENOENT' });
+
+it.each([
+  ['a full store', new LonghaulError('store-full', 'Redis takes no more')],
+  ['a mkdir on a full disk', noSpace],
+])('repeats a delivery that failed because of %s', async (_title, error) => {
+  const sink = new TrialSink();
+  const troubles: unknown[] = [];
+  let failures = 1;
+  sink.before = async () => {
+    if (failures-- > 0) throw error;
+    return true;
+  };
+  const log = new LogWriter(() => sink, { onTrouble: (trouble) => troubles.push(trouble) });
+  log.write('kept');
+  await log.close();
+  expect([sink.text, troubles]).toEqual(['kept\n', []]);
+});
+
 it('ends in bounded time when nothing can be delivered, and reports what is lost', async () => {
   const sink = new TrialSink();
   const troubles: unknown[] = [];

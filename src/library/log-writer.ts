@@ -170,9 +170,12 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
+/** ENOENT: the answer of a recursive mkdir of Node.js on a full disk. */
 const TRANSIENT: ReadonlySet<unknown> = new Set([
   'store-unavailable',
+  'store-full',
   'outcome-unknown',
+  'ENOENT',
   'ENOSPC',
   'EDQUOT',
   'EIO',

@@ -25,7 +25,12 @@ export const METRICS = {
   workers: { type: 'gauge', scope: 'store', help: 'Registered workers by state: live or lost.' },
   throttle_slots: { type: 'gauge', scope: 'store', help: 'Slots of a named throttle.' },
   throttle_slots_used: { type: 'gauge', scope: 'store', help: 'Slots of a named throttle that jobs hold.' },
-  throttle_waiting_jobs: { type: 'gauge', scope: 'store', help: 'Jobs that wait for a slot of a named throttle.' },
+  throttle_waiting_jobs: { type: 'gauge', scope: 'store', help: 'Jobs that wait for a named throttle.' },
+  throttle_next_start_seconds: {
+    type: 'gauge',
+    scope: 'store',
+    help: 'Time until a job of a named throttle may start, by its rate or a pause; the longest of its keys, 0 if all may.',
+  },
   storage_bytes: { type: 'gauge', scope: 'store', help: 'Size of ended jobs by queue and state, and of handler logs.' },
   schedules: { type: 'gauge', scope: 'store', help: 'Schedules by state: active or paused.' },
   late_schedules: { type: 'gauge', scope: 'store', help: 'Schedules whose run time passed more than 10 seconds ago.' },

@@ -82,7 +82,13 @@ async function throttleFamilies(store: Store): Promise<readonly Family[]> {
   // The keys of a rate are entries of their own: they count with the waiting jobs of their throttle.
   const whole = views.filter(({ name, key }) => name !== null && key === null);
   const waitingFor = (name: string) => views.reduce((sum, view) => sum + (view.name === name ? view.waiting : 0), 0);
-  const named = whole.map((view) => ({ ...view, throttle: view.name ?? '', waiting: waitingFor(view.name ?? '') }));
+  const now = Date.now();
+  const nextStartMs = (name: string) =>
+    Math.max(0, ...views.flatMap((view) => (view.name === name ? [(view.nextStartAt ?? 0) - now] : [])));
+  const named = whole.map((view) => {
+    const throttle = view.name ?? '';
+    return { ...view, throttle, waiting: waitingFor(throttle), nextStartMs: nextStartMs(throttle) };
+  });
   const shown = named.slice(0, MAX_THROTTLES);
   const samples = (valueOf: (view: (typeof shown)[number]) => number | null): readonly Sample[] =>
     shown.flatMap((view) => {
@@ -101,6 +107,10 @@ async function throttleFamilies(store: Store): Promise<readonly Family[]> {
     family(
       'throttle_waiting_jobs',
       samples(({ waiting }) => waiting),
+    ),
+    family(
+      'throttle_next_start_seconds',
+      samples(({ nextStartMs }) => nextStartMs / 1_000),
     ),
   ];
 }

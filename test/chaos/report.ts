@@ -21,6 +21,8 @@ export interface ReportInput {
   readonly machine: string;
 }
 
+const TITLES: Readonly<Record<StoreName, string>> = { sqlite: 'SQLite', redis: 'Redis' };
+
 /** More findings of a check add nothing. */
 const MAX_FINDINGS = 10;
 
@@ -33,21 +35,23 @@ export function commandOf({ store, seed, minutes, everyMs, faults }: ReportInput
 export function reportOf(input: ReportInput): string {
   const { store, seed, minutes, machine, skipped } = input;
   return [
-    `# Chaos: ${store}, ${minutes} minutes, seed ${seed}`,
+    `## ${TITLES[store]}: ${minutes} minutes, seed ${seed}`,
     `${machine}. Repeat it with:`,
     `    ${commandOf(input)}`,
-    '## Checks',
+    '### Checks',
     checksTable(input.findings),
     ...findingLists(input.findings),
-    '## Jobs and faults',
+    '### Jobs and faults',
     figuresTable(input),
-    '## Faults by kind',
+    '### Faults by kind',
     faultsTable(input),
     ...(skipped.length === 0
       ? []
       : ['Not injected:', skipped.map(({ kind, reason }) => `- ${kind}: ${reason}`).join('\n')]),
-    '## Memory and open files',
+    '### Memory and open files',
     resourcesTable(input.samples),
+    'Over the time of the run (RSS in MB / open files):',
+    timeTable(input.samples),
   ]
     .join('\n\n')
     .concat('\n');
@@ -106,11 +110,30 @@ function faultsTable({ evidence: { faults } }: ReportInput): string {
   );
 }
 
+const PARTS = 10;
+
+/** The mean of each process in each tenth of the run. */
+function timeTable(samples: readonly ResourceSample[]): string {
+  const names = [...new Set(samples.map(({ name }) => name))];
+  const from = samples[0]?.at ?? 0;
+  const partMs = Math.max(1, (samples.at(-1)?.at ?? 0) - from + 1) / PARTS;
+  const rows = Array.from({ length: PARTS }, (_, part) => {
+    const inPart = samples.filter(({ at }) => Math.floor((at - from) / partMs) === part);
+    const cells = names.map((name) => {
+      const own = inPart.filter((sample) => sample.name === name);
+      return `${mean(own.map(({ rssMb }) => rssMb))} / ${mean(own.map(({ files }) => files))}`;
+    });
+    return [((part * partMs) / 60_000).toFixed(1), ...cells];
+  });
+  return table(['from minute', ...names], rows);
+}
+
+const mean = (values: readonly number[]): string =>
+  values.length === 0 ? '–' : (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(0);
+
 /** The highest values, and the mean of the first and the last quarter of the run: a leak would show as growth. */
 function resourcesTable(samples: readonly ResourceSample[]): string {
   const names = [...new Set(samples.map(({ name }) => name))];
-  const mean = (values: readonly number[]): string =>
-    values.length === 0 ? '–' : (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(0);
   const rows = names.map((name) => {
     const own = samples.filter((sample) => sample.name === name);
     const quarter = Math.ceil(own.length / 4);

@@ -31,7 +31,9 @@ export interface ChaosRun {
   readonly samples: readonly ResourceSample[];
 }
 
-const DRAIN_MS = 90_000;
+const DRAIN_MS = 240_000;
+/** Jobs that nothing has happened to for so long are stuck: leases end after a second and a half. */
+const STILL_MS = 30_000;
 const POLL_MS = 200;
 const SAMPLE_MS = 2_000;
 const FLIGHT_MS = 90_000;
@@ -109,9 +111,13 @@ async function inject(stage: Stage, kind: FaultKind, seed: number): Promise<Inje
 /** Ends the producers and waits until no job waits or runs; jobs that are left are a finding of the checks. */
 async function recover(stage: Stage): Promise<void> {
   await stage.closeProducers();
-  for (const endAt = monotonicMs() + DRAIN_MS; monotonicMs() < endAt; await sleep(POLL_MS)) {
+  let [seen, changedAt] = ['', monotonicMs()];
+  for (const endAt = changedAt + DRAIN_MS; monotonicMs() < endAt; await sleep(POLL_MS)) {
     const counts = await stage.longhaul.queues().catch(() => null);
     if (counts?.every(({ waiting, running }) => waiting + running === 0)) return;
+    const now = JSON.stringify(counts?.map(({ queue, waiting, running, done }) => [queue, waiting, running, done]));
+    if (now !== seen) [seen, changedAt] = [now, monotonicMs()];
+    if (monotonicMs() - changedAt > STILL_MS) return;
   }
 }
 

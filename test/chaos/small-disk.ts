@@ -4,9 +4,9 @@
  */
 import { spawnSync } from 'node:child_process';
 
-/** Makes and mounts the disk, then becomes the program. Arguments: the file, the mount point, the program. */
+/** Room and inodes for the jobs of half an hour. Makes and mounts the disk, then becomes the program. Arguments: the file, the mount point, the program. */
 const MOUNT = `
-truncate -s ${1_024}M "$1" && mkfs.ext4 -q -F -m 0 "$1" && mkdir -p "$2" && mount -o loop "$1" "$2" || exit 97
+truncate -s ${2_048}M "$1" && mkfs.ext4 -q -F -m 0 -i 8192 "$1" && mkdir -p "$2" && mount -o loop "$1" "$2" || exit 97
 shift 2
 exec "$@"
 `;

@@ -256,7 +256,8 @@ export class Stage {
       prefix: `${way}-${this.#starts}`,
       jobs: JOBS[way],
       ...{
-        library: { everyMs: 25, atOnce: 50 },
+        // Many at once: stores take them together.
+        library: { everyMs: 15, atOnce: 300 },
         http: { everyMs: 150, atOnce: 20 },
         cli: { everyMs: 3_000, atOnce: 1 },
       }[way],

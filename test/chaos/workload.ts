@@ -59,6 +59,7 @@ export const JOBS: Readonly<Record<'library' | 'http' | 'cli', readonly PlannedJ
     plain({ fails: true, ms: 10 }),
     { queue: 'limited', data: { ms: 800 } },
     plain(),
+    ...Array.from({ length: 20 }, () => plain()),
   ],
   http: [
     plain(),

@@ -149,6 +149,21 @@ export function throttleRateContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['d']);
   });
 
+  test('A job that must wait for a slot after its bucket opened is not followed by jobs that came later in claim order.', async () => {
+    const bench = await open();
+    await setThrottle(bench, 'api', perSecond(1));
+    await setThrottle(bench, 'db', { max: 1 });
+    const of = (id: string, ...throttles: string[]) => ({ ...job(id), policy: { throttles } });
+    await bench.add(of('first', 'api'), of('a', 'api', 'db'), of('b', 'api'));
+    expect(await bench.claimIds()).toEqual(['first']);
+    await bench.add(of('holder', 'db'));
+    expect(await bench.claimIds()).toEqual(['holder']);
+    await bench.add({ id: 'last', priority: 1 });
+    bench.pass(1_000);
+    expect(await bench.claimIds({ limit: 1 })).toEqual(['b']);
+    expect(await bench.claimIds({ limit: 1 })).toEqual(['last']);
+  });
+
   test('A retry that names a throttle pauses it for all queues, and its job too.', async () => {
     const bench = await open();
     await setThrottle(bench, 'api', { max: 5 });

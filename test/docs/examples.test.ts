@@ -127,6 +127,11 @@ test('The testing example advances the clock by three days.', async () => {
   expect(stdout).toBe('sent to ada\n');
 });
 
+test.each(['chaos', 'faulty-store'])('The example %s of docs/testing.md prints what its page says.', async (name) => {
+  const { stdout } = await run(process.execPath, [await compile(name)], { cwd: folder, timeout: 60_000 });
+  expect(pages).toContain(`\`\`\`text\n${stdout}\`\`\``);
+});
+
 test('The examples of the Worqr, Blueque and qless compat layers print the documented output.', async () => {
   const worqr = await run(process.execPath, [await compile('worqr')], { cwd: folder, timeout: 60_000 });
   expect(worqr.stdout).toBe('sent a letter\n');

@@ -63,7 +63,13 @@ const leader = { id: 'e-1', token: 1 };
 
 const SCENARIOS: readonly (Omit<Scenario, 'repeatsAnswer'> & { readonly repeatsAnswer?: boolean })[] = [
   { name: 'claim', which: 'jobs that find no slot', prepare: limited, call: claimAll },
-  { name: 'claim', which: 'jobs that the rate of a throttle holds back', prepare: rated, call: claimAll },
+  {
+    name: 'claim',
+    which: 'jobs that the rate of a throttle holds back',
+    prepare: rated,
+    call: claimAll,
+    abortsBeforeEveryWrite: true,
+  },
   { name: 'claim', which: 'jobs that need more than the free capacity', prepare: needing, call: claimWith('cpu=3') },
   { name: 'claim', which: 'jobs that did not fit before', prepare: parkedForNeeds, call: claimWith('cpu=6,gpu=1') },
   {

@@ -34,6 +34,8 @@ export interface Scenario {
   readonly repeatsAnswer: boolean;
   /** Whether the store rejects other changes, so that no other call can repair it. */
   readonly isClosed?: boolean;
+  /** Whether the small size, too, aborts before every write: the order of two neighbours is what the scenario is about. */
+  readonly abortsBeforeEveryWrite?: boolean;
 }
 
 const LONG = JSON.stringify('x'.repeat(5_000));
@@ -176,6 +178,7 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: (bench) => manyEntries(bench, MAX_LOG_ENTRIES + 1),
     call: (_bench, run) => run('aggregate-statistics', []),
     repeatsAnswer: true,
+    abortsBeforeEveryWrite: true,
   },
   {
     name: 'maintain',

@@ -16,6 +16,8 @@ export interface LedgerEntry {
   readonly worker?: string;
   readonly code?: string;
   readonly error?: string;
+  /** What a worker could not do. */
+  readonly what?: string;
   readonly reason?: string;
   readonly kind?: string;
   readonly answer?: string;

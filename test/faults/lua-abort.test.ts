@@ -147,12 +147,14 @@ const withoutNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === 'token' || key === 'seq' ? 0 : each)));
 
 /** At the small size: the first write, and then every third from a random one on. */
-const STRIDE = testSize({ small: 3, full: 1 });
+const strideOf = (scenario: Scenario): number =>
+  scenario.abortsBeforeEveryWrite ? 1 : testSize({ small: 3, full: 1 });
 
 /** Aborts the call before one write after the other, each in a new namespace; ends when the call has no further write. */
 async function* abortedTrials(scenario: Scenario): AsyncGenerator<{ trial: Trial; n: number }> {
-  const second = 2 + Math.floor(Math.random() * STRIDE);
-  for (let n = 1; ; n = n === 1 ? second : n + STRIDE) {
+  const stride = strideOf(scenario);
+  const second = 2 + Math.floor(Math.random() * stride);
+  for (let n = 1; ; n = n === 1 ? second : n + stride) {
     const trial = await Trial.prepare(scenario);
     await client.set(TRAP, n);
     const error = await trial.call(withTrap).then(() => null, String);

@@ -90,7 +90,7 @@ function scoresOf(answer: readonly (readonly [string, number] | string)[]): Map<
 }
 
 function recordsOf({ hashes }: Contents): Found[] {
-  const records = [...(hashes.get('j') ?? [])].filter(([id]) => !/^[@#$%+]/.test(id));
+  const records = [...(hashes.get('j') ?? [])].filter(([id]) => !/^[!@#$%+]/.test(id));
   return records.flatMap(([id, record]) => {
     const { apart = '', parked = '' } = fieldsOf(record);
     const texts = apart.split('').map((letter) => hashes.get('big')?.get(letter + id) ?? '');

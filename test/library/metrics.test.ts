@@ -94,6 +94,16 @@ describe('the metrics of a connection', () => {
     ).toEqual([1, 1, 1, 0]);
     expect([await reasonOf('idle', 'paused'), await reasonOf('idle', 'no-worker')]).toEqual([1, 0]);
     expect(await value(longhaul, 'throttle_slots', { throttle: 'database' })).toBe(1);
+    expect(await value(longhaul, 'throttle_next_start_seconds', { throttle: 'database' })).toBe(0);
+    await longhaul.setThrottle('slow', { rate: '1/1h', by: 'model' });
+    const slow = longhaul.queue<{ model: string }>('slow');
+    await slow.configure({ throttles: ['slow'] });
+    await slow.addAll([{ model: 'a' }, { model: 'a' }]);
+    slow.work(() => undefined);
+    await until(() => value(longhaul, 'throttle_waiting_jobs', { throttle: 'slow' }), 1);
+    const nextStart = await value(longhaul, 'throttle_next_start_seconds', { throttle: 'slow' });
+    expect(nextStart).toBeGreaterThan(3_500);
+    expect(nextStart).toBeLessThanOrEqual(3_600);
     const before = await value(longhaul, 'oldest_wait_seconds', { queue: 'none' });
     await expect.poll(() => value(longhaul, 'oldest_wait_seconds', { queue: 'none' })).toBeGreaterThan(before);
     expect(await value(longhaul, 'oldest_wait_seconds', { queue: 'nothing' })).toBe(0);

@@ -347,4 +347,11 @@ export const core = [
     replace: 'histogramDay: dayOf(now) - histogramDays',
     suites: memory,
   },
+  {
+    name: 'core: the add of a job that cannot start yet wakes the workers of its own client',
+    file: 'src/core/ports/job-store.ts',
+    find: 'if (runAt === undefined && delayMs === 0 && !draft && dependsOn === undefined) queues.add(queue);',
+    replace: 'if (runAt === undefined && delayMs === 0 && !draft && dependsOn !== null) queues.add(queue);',
+    suites: ['test/contract/own-adds.test.ts'],
+  },
 ];

@@ -32,12 +32,14 @@ import { statistics } from './statistics.mjs';
 import { stepViews } from './step-views.mjs';
 import { steps } from './steps.mjs';
 import { telemetry } from './telemetry.mjs';
+import { testing } from './testing.mjs';
 import { throttleRates } from './throttle-rates.mjs';
 import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
 export const mutants = [
   ...telemetry,
+  ...testing,
   ...core,
   ...sqlite,
   ...redis,

@@ -318,4 +318,11 @@ export const redis = [
     replace: '',
     suites: ['src/stores/redis/statistics-log.test.ts'],
   },
+  {
+    name: 'redis: an add wakes the workers of its own client before it is sent',
+    file: 'src/stores/redis/calls/redis-calls.ts',
+    find: '    const answer = JOB_OPERATIONS.add(this, jobs);\n    this.#parts.events.emitOwn(() => addingEvents(jobs));\n    return answer;',
+    replace: '    this.#parts.events.emitOwn(() => addingEvents(jobs));\n    return JOB_OPERATIONS.add(this, jobs);',
+    suites: ['test/contract/own-adds.test.ts'],
+  },
 ];

@@ -204,9 +204,23 @@ export const sqlite = [
   {
     name: 'sqlite: a worker receives the events of its own completions',
     file: 'src/stores/sqlite/engine/engine-clients.ts',
-    find: "scope === 'all' ? events : events.filter(isWorkEvent)",
+    find: "scope === 'all' ? events : workEvents(events)",
     replace: 'events',
     suites: ['src/stores/sqlite/open-sqlite-store.test.ts'],
+  },
+  {
+    name: 'sqlite: workers are woken by the add of a job that was claimed in its transaction',
+    file: 'src/stores/sqlite/engine/engine-clients.ts',
+    find: " && !(event.type === 'added' && running.has(event.id))",
+    replace: ' && running.size >= 0',
+    suites: ['test/contract/own-adds.test.ts'],
+  },
+  {
+    name: 'sqlite: an add does not wake the workers of its own client',
+    file: 'src/stores/sqlite/engine/port-client.ts',
+    find: "if (name === 'add') this.#wakeWorkers(",
+    replace: "if (name === 'commit') this.#wakeWorkers(",
+    suites: ['test/contract/own-adds.test.ts'],
   },
   {
     name: 'sqlite: a transaction that failed at its start stays open',

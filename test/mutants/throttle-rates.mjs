@@ -101,7 +101,7 @@ export const throttleRates = [
   {
     name: 'redis: the fast path ignores the pause of a throttle',
     file: `${lua}lib/fastpath/fast-limits.lua`,
-    find: "if settings.rate or call('HEXISTS', P .. 'bucket-states', throttle.address) == 1 then",
+    find: "if settings.rate or call('HEXISTS', P .. 'j', '!' .. throttle.address) == 1 then",
     replace: 'if settings.rate then',
     suites: redis,
   },

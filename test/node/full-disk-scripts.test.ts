@@ -1,4 +1,7 @@
-/** Scripts on a full disk of 24 MB: gaps of their logs are marked, and no script runs a second time. */
+/**
+ * Scripts on a full disk of 24 MB: gaps of their logs are marked, and only a script whose reports were lost runs a second
+ * time.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,5 +116,25 @@ done; exit 0`,
     makeRoom(disk);
     expect(await untilDone(disk, 'once')).toMatchObject({ state: 'done', attempt: 1, crashes: 0 });
     expect(linesOf(runs)).toEqual(['run']);
+  });
+
+  it('runs again when its reports on file descriptor 3 were lost', async () => {
+    const beside = aFolder();
+    const [gate, runs, over] = [join(beside, 'gate'), join(beside, 'runs'), join(beside, 'over')];
+    const disk = await serveOnSmallDisk({
+      reporter: `echo run >> ${runs}; while [ ! -e ${gate} ]; do sleep 0.02; done; echo 'result 7' >&3; : > ${over}; exit 0`,
+    });
+    await add(disk, 'reporter');
+    await eventually(
+      () => linesOf(runs),
+      (lines) => lines.length === 1,
+    );
+    fillUp(disk);
+    writeFileSync(gate, '');
+    await keepFull(disk, () => existsSync(over));
+    await keepFull(disk, () => false, 300);
+    makeRoom(disk);
+    expect(await untilDone(disk, 'reporter')).toMatchObject({ state: 'done', result: '7', crashes: 1 });
+    expect(linesOf(runs)).toEqual(['run', 'run']);
   });
 });

@@ -83,6 +83,17 @@ describe.each(['process', 'thread'] as const)('A handler isolated in a %s', (iso
     expect(await longhaul.find(forwarded.id)).toMatchObject({ state: 'done' });
   });
 
+  it('pauses a throttle with its retry', async () => {
+    const longhaul = await open();
+    const queue = longhaul.queue('q');
+    await longhaul.work(['q'], calls, { isolate }).ready;
+    const paused = await queue.add({ do: 'pause' }, { retries: 1 });
+    await waitFor('the retry', async () => (await longhaul.find(paused.id))?.failures === 1);
+    const [throttle] = await longhaul.throttles();
+    expect(throttle?.name).toBe('api');
+    expect(throttle?.nextStartAt).toBeGreaterThan(Date.now() + 500_000);
+  });
+
   itIf(!isShared)('receives what the schema returns, even if JSON could not hold it', async () => {
     const longhaul = await open();
     const schema: StandardSchema<{ do: string; at: number }, { do: string; at: Date }> = {

@@ -28,6 +28,7 @@ beforeAll(async () => {
     `if [ "$RQ_COUNT" -lt "$RQ_PARAM1" ]; then echo "resend $RQ_PARAM2-not yet" >&3; else echo "done after $RQ_COUNT" >&3; fi`,
     { concurrency: 4 },
   );
+  bench.queue('limited', 'echo "throttle api" >&3; echo "retry 600 HTTP 429" >&3; exit 1', { retries: 1 });
   bench.queue(
     'carries',
     'ls; cat checkpoint.json 2>/dev/null; touch left; echo "checkpoint {\\"page\\":$LONGHAUL_ATTEMPT}" >&3; exit 1',
@@ -162,6 +163,18 @@ it('reports everything through longhaul report', async () => {
   expect(bench.log(id)).toMatch(/^ok http:\/\/localhost:3333\/q\/test_nop\/\S+\n$/);
   const stored = await (await bench.longhaul()).store.jobs.find([id]);
   expect(stored[0]?.checkpoint).toBe('{"page": 7}');
+});
+
+it('a retry that names a throttle pauses it, and is a failure with its reason', async () => {
+  const longhaul = await bench.longhaul();
+  const id = await bench.add('limited');
+  const job = await bench.until(id, ({ failures }) => failures === 1);
+  expect(job).toMatchObject({ state: 'waiting', failure: { group: 'retry', message: 'HTTP 429' } });
+  const [throttle] = await longhaul.throttles();
+  expect(throttle).toMatchObject({ name: 'api', waiting: 0 });
+  const pauseMs = (throttle?.nextStartAt ?? 0) - Date.now();
+  expect(pauseMs).toBeGreaterThan(500_000);
+  expect(pauseMs).toBeLessThanOrEqual(600_000);
 });
 
 it('every attempt starts from the same state, except for the checkpoint', async () => {

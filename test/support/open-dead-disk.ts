@@ -2,18 +2,22 @@
  * A disk that fails on demand, for processes with a library of test/fixtures/dead-disk.c in LD_PRELOAD. It must not import
  * vitest, because the chaos harness runs without it.
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileLibrary } from './preload-library.ts';
 
 /** `r` reads, `w` writes, `s` syncs, `n` names: open, unlink, rename. */
-export type Failing = 'r' | 'w' | 's' | 'rwsn';
+export type Failing = 'r' | 'w' | 's' | 'rws' | 'rwsn';
 
 export interface DeadDisk {
   /** The environment of processes that use this disk. */
   readonly env: Readonly<Record<string, string>>;
   /** Fails every n-th of these calls; by default all. */
   fail(calls: Failing, everyNth?: number): void;
+  /** Fails only the n-th of these calls. */
+  failOnce(calls: Failing, nth: number): void;
+  /** Whether the call of `failOnce` has failed. */
+  hasHit(): boolean;
   heal(): void;
 }
 
@@ -35,6 +39,8 @@ export function openDeadDisk({
   return {
     env: { LD_PRELOAD: library, DEAD_DISK_ROOT: root, DEAD_DISK_SWITCH: file },
     fail: (calls, everyNth = 1) => writeFileSync(file, `${calls}/${everyNth}`),
+    failOnce: (calls, nth) => writeFileSync(file, `${calls}@${nth}`),
+    hasHit: () => existsSync(`${file}.hit`),
     heal: () => rmSync(file, { force: true }),
   };
 }

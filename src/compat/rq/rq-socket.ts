@@ -94,7 +94,8 @@ export class RqSockets {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await rm(path, { force: true });
     const connections = new Set<Socket>();
-    const server = createServer((socket) => {
+    // A client that has sent its frame may close its side and still gets the reply.
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
       void answer(socket, run);
@@ -138,6 +139,8 @@ async function answer(socket: Socket, run: Command): Promise<void> {
   socket.on('error', () => socket.destroy());
   try {
     const body = await readFrame(socket);
+    // What follows the frame is dropped; unread, it would keep the connection open.
+    socket.resume();
     const [, name = '', text = ''] = /^(\S*)\s?([\s\S]*)$/.exec(body ?? '') ?? [];
     const reply = body === null ? ['ERROR'] : await run(name, text);
     socket.end(frame(JSON.stringify(reply)));

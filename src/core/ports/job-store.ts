@@ -364,6 +364,7 @@ export type StoreEventType =
   | 'freed'
   | 'tracked'
   | 'untracked'
+  | 'adding'
   | 'gap';
 /** A change in the store, as listeners receive it. */
 export interface StoreEvent {
@@ -372,7 +373,8 @@ export interface StoreEvent {
   /**
    * Empty for type `queue` (a queue's settings changed) and for `freed` (jobs of the queue that waited for a limit may
    * be claimable). Id and queue are empty for `gap`: the connection was lost, and events of that time are missing.
-   * Every listener gets a gap, and reads again what it follows.
+   * Every listener gets a gap, and reads again what it follows. `adding` is only for workers of the caller's own process:
+   * see `addingEvents`.
    */
   readonly id: string;
   /** The queue of the job, or the queue that changed. */
@@ -406,6 +408,18 @@ export function isWorkEvent({ type, state }: StoreEvent): boolean {
   return state === 'waiting' || type === 'gap' || WORK_EVENTS.includes(type);
 }
 export type Unsubscribe = () => void;
+
+/**
+ * Returns the events for the workers of a client that sends an add: one for each queue in which a job may be claimable.
+ * A claim that such a worker sends now follows the add to the store and is answered together with it. The event `added`
+ * comes later; it would cost a round trip more.
+ */
+export function addingEvents(jobs: readonly NewJob[]): readonly StoreEvent[] {
+  const queues = new Set<string>();
+  for (const { queue, runAt, delayMs = 0, draft = false, dependsOn } of jobs)
+    if (runAt === undefined && delayMs === 0 && !draft && dependsOn === undefined) queues.add(queue);
+  return Array.from(queues, (queue) => ({ type: 'adding', id: '', queue, state: null }));
+}
 
 export interface JobStore {
   add(jobs: readonly NewJob[], options?: CallOptions): Promise<readonly AddResult[]>;

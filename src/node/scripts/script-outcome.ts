@@ -4,6 +4,7 @@ import type { Failure } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import { LARGE_RESULT } from '../../files/outputs/result-file.ts';
 import type { AttemptEnd, OverMemory } from '../../runner/attempt/attempt.ts';
+import type { Exit } from '../../runner/attempt/attempt-files.ts';
 import type { ScriptOutcome } from '../../runner/attempt/outcome.ts';
 import { scriptOutcomeOf } from '../../runner/attempt/outcome.ts';
 import type { WaitVerb } from '../../runner/protocol/parse-verb.ts';
@@ -23,6 +24,8 @@ export function scriptOutcome(
 ): AttemptOutcome | WaitEnding {
   if (end.overMemory !== null) return { kind: 'fail', failure: outOfMemory(end, end.overMemory) };
   if (end.exit === null) return { kind: 'crash', reason: end.isOverdue ? 'its deadline passed' : 'its shim was lost' };
+  if (isOutcomeLost(end.exit))
+    return { kind: 'crash', reason: 'its reports on file descriptor 3 could not be written' };
   const ending = scriptOutcomeOf(end.said, { ...end.exit, pid }, settings.handshake);
   switch (ending.kind) {
     case 'done':
@@ -31,12 +34,24 @@ export function scriptOutcome(
       return { kind: 'forward', address: ending.address };
     case 'resend':
       return { kind: 'resend', delayMs: ending.delayMs, reason: ending.reason };
+    case 'retry':
+      return retryOf(end, ending);
     case 'suspend':
       return { kind: 'wait', wait: ending.wait };
     case 'err':
       return { kind: 'fail', failure: failureOf(end, ending) };
   }
 }
+
+function retryOf(end: AttemptEnd, { delayMs, reason }: ScriptOutcome & { kind: 'retry' }): AttemptOutcome {
+  const { group, throttle } = end.said;
+  const message = reason === '' ? 'asked for another try' : reason;
+  const failure = { group: group ?? 'retry', message, detail: exitText(end) };
+  return { kind: 'retry', failure, delayMs, ...(throttle !== null && { throttle }) };
+}
+
+/** A script that exited with 0 may have reported a result, a failure or a wait where the disk was full. */
+const isOutcomeLost = ({ status, areReportsComplete }: Exit): boolean => status === 0 && !areReportsComplete;
 
 function outOfMemory(end: AttemptEnd, { usedBytes, limitBytes }: OverMemory): Failure {
   const message = `out of memory: its processes used ${inMegabytes(usedBytes)}, and limits.memory is ${inMegabytes(limitBytes)}`;

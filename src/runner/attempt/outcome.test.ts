@@ -131,6 +131,19 @@ describe('a queue with an optional handshake', () => {
   });
 });
 
+describe('a script that asks for a retry', () => {
+  it('has failed with that delay, whatever its exit status', () => {
+    for (const status of [0, 1, 75])
+      expect(ended(['throttle api', 'retry 30 HTTP 429', 'done a'], status)).toEqual({
+        kind: 'retry',
+        status: 'a',
+        delayMs: 30_000,
+        reason: 'HTTP 429',
+      });
+    expect(ended(['done a', 'retry 30'])).toMatchObject({ kind: 'done' });
+  });
+});
+
 describe('a script that waits', () => {
   it('is suspended if it exits with 0, or with the status of longhaul step', () => {
     for (const handshake of ['optional', 'required'] as const)

@@ -3,10 +3,10 @@
  *
  * The first reported completion wins, but an exit status other than 0 turns everything into `err`. Without a
  * completion, a queue of Longhaul uses the exit status alone (`optional`); a queue of RQ also requires the report
- * (`required`). A script that waits exits with 0, or with the status that `longhaul step` gave it.
+ * (`required`). A script that asks for a retry has failed, whatever its exit status. One that waits exits with 0, or with the status that `longhaul step` gave it.
  */
 
-import type { WaitVerb } from '../protocol/parse-verb.ts';
+import type { RetryVerb, WaitVerb } from '../protocol/parse-verb.ts';
 import type { Completion, Reports } from '../protocol/reports.ts';
 import type { Exit } from './attempt-files.ts';
 
@@ -17,6 +17,7 @@ export type ScriptOutcome =
   /** The status text is the address that the job was relayed to. */
   | { readonly kind: 'relayed'; readonly status: string | null; readonly address: string }
   | { readonly kind: 'resend'; readonly status: string | null; readonly delayMs: number; readonly reason: string }
+  | { readonly kind: 'retry'; readonly status: string | null; readonly delayMs: number; readonly reason: string }
   /** It waits for a time or an event, and is started again. */
   | { readonly kind: 'suspend'; readonly status: string | null; readonly wait: WaitVerb }
   | { readonly kind: 'err'; readonly status: string | null; readonly because: ErrReason };
@@ -39,6 +40,8 @@ export interface ScriptExit extends Pick<Exit, 'status' | 'signal'> {
 export function scriptOutcomeOf(said: Reports, exit: ScriptExit, handshake: Handshake): ScriptOutcome {
   const { completion, status } = said;
   if (completion?.kind === 'err') return { kind: 'err', status, because: 'said' };
+  if (completion?.kind === 'retry')
+    return { kind: 'retry', status, delayMs: completion.delayMs, reason: completion.text };
   if (completion?.kind === 'sleep' || completion?.kind === 'wait') {
     if (exit.status === 0 || exit.status === WAIT_STATUS) return { kind: 'suspend', status, wait: completion };
     return { kind: 'err', status: exitMessage(status, exit), because: 'exit' };
@@ -56,7 +59,7 @@ export function scriptOutcomeOf(said: Reports, exit: ScriptExit, handshake: Hand
   return said.unclear === null ? { kind: 'done', status } : { kind: 'err', status: said.unclear, because: 'said' };
 }
 
-function completed(completion: Exclude<Completion, WaitVerb>, status: string | null): ScriptOutcome {
+function completed(completion: Exclude<Completion, RetryVerb | WaitVerb>, status: string | null): ScriptOutcome {
   switch (completion.kind) {
     case 'done':
       return { kind: 'done', status };

@@ -16,7 +16,7 @@ const SLICE_BYTES = 1024 * 1024;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const newline = 0x0a;
 const significantLine =
-  /^(?:(done|relayed|err|fails|resend|sleep|wait)(?: |$)|(?:dup|step|checkpoint|result|attach|tag|group) )/;
+  /^(?:(done|relayed|err|fails|resend|retry|sleep|wait)(?: |$)|(?:dup|step|checkpoint|result|attach|tag|group|throttle) )/;
 const longestVerb = 'checkpoint '.length;
 /** First letters of such lines. Of those with an r, `run` is by far the most frequent. */
 const firstLetters = new Set(Buffer.from('drefcatgsw'));

@@ -4,24 +4,33 @@
  * Pure and total: every line is a verb. An unknown verb sets the status text, as in RQ. A line that cannot be parsed is
  * `bad`, with the reason.
  */
+import { throttleName } from '../../core/settings/limit-input.ts';
 
 export type Verb =
   /** `run`, and any unknown verb. */
   | { readonly kind: 'run'; readonly text: string }
   | { readonly kind: 'done' | 'relayed' | 'err'; readonly text: string }
   | { readonly kind: 'resend'; readonly text: string; readonly delayMs: number; readonly reason: string }
+  | RetryVerb
   | { readonly kind: 'dup'; readonly text: string; readonly delayMs: number; readonly dest: string }
   | { readonly kind: 'progress'; readonly percent: number | null; readonly text: string }
   /** The JSON text was validated. */
   | { readonly kind: 'checkpoint' | 'result'; readonly json: string }
-  | { readonly kind: 'attach' | 'tag' | 'group'; readonly text: string }
+  | { readonly kind: 'attach' | 'tag' | 'group' | 'throttle'; readonly text: string }
   /** A wait that begins when the script has exited. */
   | WaitVerb
-  /** A `sleep` or `wait` that cannot be parsed: a failure for Longhaul, a status text for RQ. */
+  /** A `retry`, `sleep` or `wait` that cannot be parsed: a failure for Longhaul, a status text for RQ. */
   | { readonly kind: 'unclear'; readonly text: string; readonly problem: string }
   /** The name of the files in which `longhaul step` left the end of its command. */
   | { readonly kind: 'step'; readonly key: string }
   | { readonly kind: 'bad'; readonly word: string; readonly problem: string };
+
+/** The attempt failed, and the next one starts after this time. */
+export interface RetryVerb {
+  readonly kind: 'retry';
+  readonly text: string;
+  readonly delayMs: number;
+}
 
 export type WaitVerb =
   | { readonly kind: 'sleep'; readonly delayMs: number }
@@ -55,6 +64,10 @@ export function parseVerb(line: string): Verb {
     case 'tag':
     case 'group':
       return text === '' ? { kind: 'bad', word, problem: 'has no value' } : { kind: word, text };
+    case 'throttle':
+      return parseThrottle(text);
+    case 'retry':
+      return parseRetry(text);
     case 'sleep':
       return parseSleep(text);
     case 'wait':
@@ -88,6 +101,27 @@ function toDelayMs(text: string): number {
 /** What `longhaul step` writes; any other line is a status text. */
 const STEP_KEY = /^[0-9a-f]{32}-\d{1,9}$/;
 const SECONDS = /^\d+(?:\.\d+)?$/;
+
+/** SECONDS, or SECONDS REASON. */
+function parseRetry(text: string): Verb {
+  const [, time = '', reason = ''] = /^(\S+)(?: (.*))?$/.exec(text) ?? [];
+  if (SECONDS.test(time)) return { kind: 'retry', text: reason, delayMs: exactDelayMs(time) };
+  return { kind: 'unclear', text, problem: `retry ${text}: write retry SECONDS REASON, such as retry 30 HTTP 429` };
+}
+
+/** The name of a throttle. */
+function parseThrottle(text: string): Verb {
+  const problems: string[] = [];
+  throttleName(
+    text,
+    (_path, problem) => {
+      problems.push(problem);
+    },
+    '',
+  );
+  const [problem] = problems;
+  return problem === undefined ? { kind: 'throttle', text } : { kind: 'bad', word: 'throttle', problem };
+}
 
 /** SECONDS. */
 function parseSleep(text: string): Verb {

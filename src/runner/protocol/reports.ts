@@ -4,11 +4,12 @@
  * RQ's rules: every line sets the status text, and the first completion counts. Pure: the same lines give the same
  * value on every read, so a restarted node may read the file from its beginning.
  */
-import type { Verb, WaitVerb } from './parse-verb.ts';
+import type { RetryVerb, Verb, WaitVerb } from './parse-verb.ts';
 
 export type Completion =
   | { readonly kind: 'done' | 'relayed' | 'err'; readonly text: string }
   | { readonly kind: 'resend'; readonly text: string; readonly delayMs: number; readonly reason: string }
+  | RetryVerb
   /** The attempt is suspended when the script has exited. */
   | WaitVerb;
 
@@ -22,10 +23,12 @@ export interface Reports {
   readonly checkpoint: string | null;
   readonly result: string | null;
   readonly group: string | null;
+  /** The throttle that a retry pauses. */
+  readonly throttle: string | null;
   readonly tags: readonly string[];
   /** Paths as the script wrote them. */
   readonly attachments: readonly string[];
-  /** What is wrong with its first `sleep` or `wait` that could not be parsed. */
+  /** What is wrong with its first `retry`, `sleep` or `wait` that could not be parsed. */
   readonly unclear: string | null;
 }
 
@@ -37,6 +40,7 @@ export const NO_REPORTS: Reports = {
   checkpoint: null,
   result: null,
   group: null,
+  throttle: null,
   tags: [],
   attachments: [],
   unclear: null,
@@ -53,6 +57,7 @@ export function addReport(reports: Reports, verb: Verb): Reports {
     case 'done':
     case 'relayed':
     case 'err':
+    case 'retry':
       return { ...reports, status: verb.text, completion: reports.completion ?? verb };
     case 'resend':
       return { ...reports, status: verb.text, completion: reports.completion ?? verb, resends: reports.resends + 1 };
@@ -62,7 +67,8 @@ export function addReport(reports: Reports, verb: Verb): Reports {
     case 'result':
       return { ...reports, [verb.kind]: verb.json };
     case 'group':
-      return { ...reports, group: verb.text };
+    case 'throttle':
+      return { ...reports, [verb.kind]: verb.text };
     case 'tag':
       return { ...reports, tags: withItem(reports.tags, verb.text, MAX_TAGS) };
     case 'attach':

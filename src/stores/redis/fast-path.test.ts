@@ -3,6 +3,7 @@ import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import type { Job } from '../../core/job/job.ts';
+import type { ThrottleSettings } from '../../core/limits/bucket.ts';
 import type { Heartbeat, NewJob, Settlement, StepWrite } from '../../core/ports/job-store.ts';
 import { addArguments } from './calls/add-request.ts';
 import { heartbeatArguments, settleArguments } from './calls/requests.ts';
@@ -27,8 +28,8 @@ interface Kind {
   readonly settlement?: (held: { id: string; token: number }, roll: Roll) => Settlement | undefined;
   readonly heartbeat?: (roll: Roll) => Omit<Heartbeat, 'id' | 'token'>;
   readonly step?: (roll: Roll) => Omit<StepWrite, 'id' | 'token'>;
-  /** The maximum of every throttle. */
-  readonly slots?: number;
+  /** The settings of every throttle. */
+  readonly throttle?: ThrottleSettings;
   /** The free capacity of the worker. */
   readonly free?: (roll: Roll) => string;
   readonly isErratic?: true;
@@ -89,6 +90,10 @@ const withLimits = (roll: Roll): Partial<NewJob> => ({
 });
 const seldomFailing: NonNullable<Kind['settlement']> = (held, roll) =>
   roll(6) === 0 ? { ...held, kind: 'fail', failure: failure(roll), delayMs: 500 + roll(500) } : undefined;
+const oftenPausing: NonNullable<Kind['settlement']> = (held, roll) =>
+  roll(5) === 0
+    ? { ...held, kind: 'retry', failure: failure(roll), delayMs: 300 + roll(900), throttle: ['a', 'b'][roll(2)] ?? '' }
+    : undefined;
 
 const KINDS: readonly Kind[] = [
   { title: 'plain jobs', share: 0.9 },
@@ -111,8 +116,28 @@ const KINDS: readonly Kind[] = [
     settlement: oftenFailing,
     heartbeat: progress,
   },
-  { title: 'jobs with throttles', share: 0.9, job: withThrottles, settlement: seldomFailing, slots: 100 },
-  { title: 'jobs with throttles that fill up', share: 0.3, job: withThrottles, settlement: oftenFailing, slots: 3 },
+  { title: 'jobs with throttles', share: 0.9, job: withThrottles, settlement: seldomFailing, throttle: { max: 100 } },
+  {
+    title: 'jobs with throttles that fill up',
+    share: 0.3,
+    job: withThrottles,
+    settlement: oftenFailing,
+    throttle: { max: 3 },
+  },
+  {
+    title: 'jobs with throttles that have a rate by key and a cost',
+    share: 0.3,
+    job: (roll) => (roll(3) === 0 ? withThrottles(roll) : retries),
+    settlement: seldomFailing,
+    throttle: { max: 20, rate: { count: 9, ms: 2_000 }, by: ['n'], cost: 'n' },
+  },
+  {
+    title: 'jobs with throttles that are paused now and then',
+    share: 0.3,
+    job: (roll) => (roll(4) === 0 ? withThrottles(roll) : retries),
+    settlement: oftenPausing,
+    throttle: { max: 100 },
+  },
   { title: 'jobs with a unique key', share: 0.7, job: withUniqueKey, settlement: oftenFailing },
   {
     title: 'jobs with resources',
@@ -133,7 +158,7 @@ const KINDS: readonly Kind[] = [
     job: withLimits,
     settlement: seldomFailing,
     heartbeat: progress,
-    slots: 20,
+    throttle: { max: 20 },
     free: () => 'cpu=99,gpu=99',
   },
   {
@@ -223,7 +248,7 @@ describeWithRedis('the fast path', () => {
     const records = all.flatMap((id, at) => (at % 2 === 0 ? [[id, all[at + 1] ?? ''] as const] : []));
     records.sort(([a], [b]) => (a < b ? -1 : 1));
     const read = records.map(([id, text]) =>
-      /^[@#$%+]/.test(id) ? [id, text] : [id, text.slice(0, text.indexOf(FIELD)), fieldsOf(text), readHistory(text)],
+      /^[!@#$%+]/.test(id) ? [id, text] : [id, text.slice(0, text.indexOf(FIELD)), fieldsOf(text), readHistory(text)],
     );
     return [found, read];
   }
@@ -247,8 +272,8 @@ describeWithRedis('the fast path', () => {
       calls += 1;
       return await both(`step ${step}`, name, [`${kind.clock} ${now}`, ...args]);
     };
-    for (const name of kind.slots === undefined ? [] : ['a', 'b'])
-      await call(0, 'records-put', ['throttle', name, `{"max":${kind.slots}}`, '', '']);
+    for (const name of kind.throttle === undefined ? [] : ['a', 'b'])
+      await call(0, 'records-put', ['throttle', name, JSON.stringify(kind.throttle), '', '']);
     for (let step = 0; step < STEPS; step += 1) {
       now += kind.isErratic && roll(50) === 0 ? -100 : roll(400);
       const added = Array.from({ length: roll(6) }, (_, at) => ({

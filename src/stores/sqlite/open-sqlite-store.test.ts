@@ -155,11 +155,11 @@ describe('a listener', () => {
       return heard.splice(0);
     };
     store.jobs.subscribe(note, 'work');
-    const few = ['added', 'added', 'cancelled'];
+    const few = ['adding', 'added', 'added', 'cancelled'];
     const types = (events: readonly string[]) => events.map((event) => event.split(' ')[0]);
     expect(types(await runOne('a'))).toEqual(few);
     const stop = store.jobs.subscribe(() => undefined);
-    expect(types(await runOne('b'))).toEqual(['added', 'added', 'claimed', 'completed', 'cancelled']);
+    expect(types(await runOne('b'))).toEqual(['adding', 'added', 'added', 'claimed', 'completed', 'cancelled']);
     stop();
     expect(types(await runOne('c'))).toEqual(few);
     await store.close();

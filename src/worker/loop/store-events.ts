@@ -24,9 +24,9 @@ export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventW
   }, 'work');
 }
 
-/** Whether there may be a job to claim: waiting work, or a queue that may have been resumed. */
+/** Whether there may be a job to claim: waiting work, an add on its way, or a queue that may have been resumed. */
 function mayBeClaimed({ type, state }: StoreEvent): boolean {
-  return state === 'waiting' || type === 'queue' || type === 'freed';
+  return state === 'waiting' || type === 'adding' || type === 'queue' || type === 'freed';
 }
 
 function checkLeaseOf(id: string, attempts: RunningAttempts): void {

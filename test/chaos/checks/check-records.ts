@@ -53,19 +53,38 @@ const LAST_LINES_MS = 6_000;
 /** Logs are not synced line by line: a power cut takes what the system had not written yet. */
 const UNSYNCED_MS = 30_000;
 
-/** An attempt without a lease cannot write, a killed process writes nothing more, and a disk may have failed. */
+/** An attempt without a lease cannot write, and a killed process writes nothing more. */
 function mayLackLines(own: readonly LedgerEntry[], evidence: Evidence): boolean {
-  const { killedAt } = processFaults(evidence);
-  const [from, to] = [own[0]?.at ?? 0, (own.at(-1)?.at ?? 0) + LAST_LINES_MS];
   const rows = evidence.jobs.find(({ job }) => job.id === own[0]?.id)?.rows ?? [];
   const isCompleted = rows.some(({ event, token }) => event === 'completed' && token === own[0]?.token);
-  const hasTrouble = evidence.entries.some(
-    ({ type, pid, at }) => type === 'trouble' && pid === own[0]?.pid && at > from && at < to,
+  const { killedAt } = processFaults(evidence);
+  return (
+    !isCompleted || own.some(({ pid }) => killedAt.has(pid)) || isReported(own, evidence) || isDiskHit(own, evidence)
   );
-  const disks = evidence.faults.filter(({ effect }) => effect === 'disk' || effect === 'power');
-  const isHit =
-    own.some(({ pid }) => killedAt.has(pid)) || disks.some((disk) => disk.from < to + UNSYNCED_MS && disk.to > from);
-  return !isCompleted || hasTrouble || isHit;
+}
+
+/** The worker said that the last lines of this job are lost. A log that it gave up earlier breaks its promise. */
+function isReported(own: readonly LedgerEntry[], { entries }: Evidence): boolean {
+  const [from, to] = [own[0]?.at ?? 0, (own.at(-1)?.at ?? 0) + LAST_LINES_MS];
+  return entries.some(
+    ({ type, pid, at, what, error = '' }) =>
+      type === 'trouble' &&
+      pid === own[0]?.pid &&
+      what === `the log of job ${own[0]?.id}` &&
+      error.includes('bytes of its log are lost') &&
+      at > from &&
+      at < to,
+  );
+}
+
+/** A script writes to the disk itself and repeats nothing; a worker repeats what a failing disk refused. */
+function isDiskHit(own: readonly LedgerEntry[], { entries, faults }: Evidence): boolean {
+  const [from, to] = [own[0]?.at ?? 0, own.at(-1)?.at ?? 0];
+  const isHandler = entries.some(({ type, pid }) => type === 'ready' && pid === own[0]?.pid);
+  return faults.some((fault) => {
+    if (fault.effect === 'power') return fault.from < to + UNSYNCED_MS && fault.to > from;
+    return fault.effect === 'disk' && !isHandler && fault.from < to && fault.to > from;
+  });
 }
 
 function attemptsOf(entries: readonly LedgerEntry[]): ReadonlyMap<string, LedgerEntry[]> {

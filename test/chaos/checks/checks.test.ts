@@ -77,7 +77,12 @@ describe('the checks of a chaos run find nothing in', () => {
     ],
     [
       'a log that lacks lines, and a worker that said so',
-      { entries: withEntries(entry(25, 'trouble')), logs: new Map([['a 1', ['line 0']]]) },
+      {
+        entries: withEntries(
+          entry(25, 'trouble', { what: 'the log of job a', error: 'Error: the last 7 bytes of its log are lost' }),
+        ),
+        logs: new Map([['a 1', ['line 0']]]),
+      },
     ],
     ['a log that names its gap', { logs: new Map([['a 1', ['line 0', '[longhaul: the disk was full]']]]) }],
     [
@@ -115,6 +120,30 @@ describe('the checks of a chaos run find', () => {
       'two workers that were told of a completion',
       'twice',
       { entries: withEntries(entry(30, 'answered', { token: 9, kind: 'complete', answer: 'ok' })) },
+    ],
+    [
+      'a log that lacks lines, and a worker that had another trouble',
+      'log lines',
+      { entries: withEntries(entry(25, 'trouble', { what: 'maintenance' })), logs: new Map([['a 1', ['line 0']]]) },
+    ],
+    [
+      'a log that a worker gave up',
+      'log lines',
+      {
+        entries: withEntries(
+          entry(25, 'trouble', { what: 'the log of job a', error: 'Error: its log cannot be written' }),
+        ),
+        logs: new Map([['a 1', ['line 0']]]),
+      },
+    ],
+    [
+      'a log of a handler that lacks lines after a moment without a disk',
+      'log lines',
+      {
+        entries: withEntries(entry(0, 'ready')),
+        faults: [aFault({ effect: 'disk', from: 12, to: 15 })],
+        logs: new Map([['a 1', ['line 0']]]),
+      },
     ],
     ['an id that was new in two adds', 'twice', { entries: withEntries(entry(30, 'acked', { outcome: 'added' })) }],
     [

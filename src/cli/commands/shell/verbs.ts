@@ -4,6 +4,7 @@ export const VERBS = [
   'done',
   'err',
   'resend',
+  'retry',
   'relayed',
   'dup',
   'progress',
@@ -12,6 +13,7 @@ export const VERBS = [
   'attach',
   'tag',
   'group',
+  'throttle',
   'sleep',
   'wait',
 ] as const;

@@ -22,6 +22,7 @@ import type {
   Settlement,
   SettleResult,
 } from '../../../core/ports/job-store.ts';
+import { addingEvents } from '../../../core/ports/job-store.ts';
 import type { LogStore } from '../../../core/ports/log-store.ts';
 import type { MigrationPort } from '../../../core/ports/migration.ts';
 import { migrationOver } from '../../../core/ports/migration.ts';
@@ -77,7 +78,7 @@ export class RedisCalls implements ScriptRunner {
     () => this.#aggregateLog(),
   );
   readonly #isBatching: boolean;
-  readonly #adds = new Batcher<NewJob, AddResult>((jobs) => JOB_OPERATIONS.add(this, jobs), ADD_BATCH);
+  readonly #adds = new Batcher<NewJob, AddResult>((jobs) => this.#add(jobs), ADD_BATCH);
   readonly #settlements = new Batcher<Settlement, SettleResult>((items) => JOB_OPERATIONS.settle(this, items), BATCH);
   readonly #heartbeats = new Batcher<Heartbeat, HeartbeatResult>(
     (items) => JOB_OPERATIONS.heartbeat(this, items),
@@ -120,6 +121,13 @@ export class RedisCalls implements ScriptRunner {
       if (name === 'heartbeat') return this.#heartbeats.submit(argument as readonly Heartbeat[]);
     }
     return OPERATIONS[name](this, argument as never, now);
+  }
+
+  /** Sends an add and wakes the workers of this client, whose claim follows it on the same connection. */
+  #add(jobs: readonly NewJob[]): Promise<readonly AddResult[]> {
+    const answer = JOB_OPERATIONS.add(this, jobs);
+    this.#parts.events.emitOwn(() => addingEvents(jobs));
+    return answer;
   }
 
   /** A subscription that begins is awaited first, so that its listeners receive the events of this call. */

@@ -37,6 +37,11 @@ export class Events {
 
   readonly subscribe: JobStore['subscribe'] = (listener, scope = 'all') => this.#channels[scope].subscribe(listener);
 
+  /** Emits events of this client's own calls to its workers, before the server publishes any. */
+  emitOwn(events: () => readonly StoreEvent[]): void {
+    if (this.#channels.work.hasListeners) this.#channels.work.emit(events());
+  }
+
   /** A subscription that is not active yet; undefined when there is none. */
   get starting(): Promise<void> | undefined {
     return this.#channels.all.starting ?? this.#channels.work.starting;
@@ -55,6 +60,10 @@ class Channel {
     this.#subscriber = subscriber;
   }
 
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   subscribe(listener: EventListener): Unsubscribe {
     this.#listeners.add(listener);
     if (this.#started === null) this.starting = this.#started = this.#start();
@@ -62,8 +71,8 @@ class Channel {
   }
 
   async #start(): Promise<void> {
-    const onMessage = (message: string): void => this.#emit(readEvents(message));
-    const onGap = (): void => this.#emit([GAP_EVENT]);
+    const onMessage = (message: string): void => this.emit(readEvents(message));
+    const onGap = (): void => this.emit([GAP_EVENT]);
     const active = this.#subscriber.subscribe(this.#name, onMessage, onGap).catch(() => undefined);
     const late = sleep(MAX_WAIT_MS, 'late' as const, { ref: false });
     // Calls wait no longer, so that their events are lost until it is active.
@@ -71,7 +80,7 @@ class Channel {
     this.starting = undefined;
   }
 
-  #emit(events: readonly StoreEvent[]): void {
+  emit(events: readonly StoreEvent[]): void {
     for (const listener of this.#listeners) listener(events);
   }
 }

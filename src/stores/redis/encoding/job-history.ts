@@ -1,6 +1,6 @@
 /** Reads the history of a job from its record, where it stands between the fields and the data. */
 import type { HistoryEvent, HistoryRow } from '../../../core/job/history.ts';
-import { fieldsOf, stateOf, textOf, timeOf } from './job-record.ts';
+import { fieldsOf, numberIn, stateOf, textOf, timeOf } from './job-record.ts';
 import { EVENT_LETTERS, FIELD, PART } from './layout.ts';
 
 const EVENTS = new Map(Object.entries(EVENT_LETTERS).map(([event, letter]) => [letter, event as HistoryEvent]));
@@ -8,7 +8,7 @@ const EVENTS = new Map(Object.entries(EVENT_LETTERS).map(([event, letter]) => [l
 /** The first row is not stored: a job that was added was nothing else before. */
 export function readHistory(record: string): HistoryRow[] {
   const [createdAt = ''] = record.split(' ', 2).slice(1);
-  const at = Number(createdAt);
+  const at = numberIn(createdAt);
   const wasDraft = fieldsOf(record)['draft'] !== undefined;
   const added = {
     at,
@@ -31,10 +31,10 @@ function readRow(row: string, createdAt: number): HistoryRow {
   const [delta = '', attempt = '', token] = head.slice(2).split(' ');
   const part = (letter: string) => parts.find((each) => each.startsWith(letter))?.slice(1);
   return {
-    at: createdAt + Number(delta),
+    at: createdAt + numberIn(delta),
     event: EVENTS.get(head.charAt(0)) ?? 'late',
     state: stateOf(head.charAt(1)),
-    attempt: Number(attempt),
+    attempt: numberIn(attempt),
     token: timeOf(token),
     by: textOf(part('b')),
     note: textOf(part('n')),

@@ -46,10 +46,10 @@ export function readAnyJobs(answer: readonly string[], from: number): ReadJobs {
     at += 2;
     for (const letter of letters) fields[APART[letter] ?? 'data'] = answer[at++] ?? '';
     const data = soundData(fields['data'] ?? '');
-    if (data === null) read.damaged.push(readJob(id, record, { ...fields, data: '' }));
+    if (data === null) read.damaged.push(readSoundJob(id, record, { ...fields, data: '' }));
     else {
       fields['data'] = data;
-      read.jobs.push(readJob(id, record, fields));
+      read.jobs.push(readSoundJob(id, record, fields));
     }
   }
   return read;
@@ -71,11 +71,22 @@ export function fieldsOf(record: string): Fields {
   return fields;
 }
 
+/** Throws `data-corrupt` for a record whose fields cannot be read. */
+function readSoundJob(id: string, record: string, fields: Fields): Job {
+  try {
+    return readJob(id, record, fields);
+  } catch (cause) {
+    throw new LonghaulError('data-corrupt', `the record of job ${id} is damaged: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
 // Long because it is the whole record, field by field.
 function readJob(id: string, record: string, fields: Fields): Job {
   const head = record.slice(1, record.indexOf(FIELD));
   const [first, second] = [head.indexOf(' '), head.indexOf(' ', head.indexOf(' ') + 1)];
-  const createdAt = Number(head.slice(first + 1, second));
+  const createdAt = numberIn(head.slice(first + 1, second));
   return {
     id,
     queue: head.slice(second + 1),
@@ -89,8 +100,8 @@ function readJob(id: string, record: string, fields: Fields): Job {
     parents: fields['parents'] === undefined ? null : parentsOf(fields['parents']),
     dependents: numberOf(fields['dependents']),
     createdAt,
-    seq: Number(head.slice(0, first)),
-    runAt: fields['runAt'] === undefined ? createdAt : Number(fields['runAt']),
+    seq: numberIn(head.slice(0, first)),
+    runAt: fields['runAt'] === undefined ? createdAt : numberIn(fields['runAt']),
     delayMs: timeOf(fields['delayMs']),
     freedAt: timeOf(fields['freedAt']),
     returnedAt: timeOf(fields['returnedAt']),
@@ -122,10 +133,21 @@ function soundData(stored: string): string | null {
   return checksum(data) === stored.slice(0, CHECKSUM_LENGTH) ? data : null;
 }
 
-const numberOf = (value: string | undefined): number => (value === undefined ? 0 : Number(value));
-export const timeOf = (value: string | undefined): number | null => (value === undefined ? null : Number(value));
+/** Throws `data-corrupt` for a text that is no number. */
+export function numberIn(text: string): number {
+  const number = Number(text);
+  if (!Number.isFinite(number))
+    throw new LonghaulError(
+      'data-corrupt',
+      `a stored record is damaged: ${JSON.stringify(text.slice(0, 60))} is no number`,
+    );
+  return number;
+}
+
+const numberOf = (value: string | undefined): number => (value === undefined ? 0 : numberIn(value));
+export const timeOf = (value: string | undefined): number | null => (value === undefined ? null : numberIn(value));
 export const textOf = (value: string | undefined): string | null => (value === undefined ? null : unescapeText(value));
-const orNull = (word: string): number | null => (word === '-' ? null : Number(word));
+const orNull = (word: string): number | null => (word === '-' ? null : numberIn(word));
 export const stateOf = (place: string): JobState => PLACES[place] ?? 'draft';
 
 function uniqueOf(value: string): UniqueKey {
@@ -134,35 +156,35 @@ function uniqueOf(value: string): UniqueKey {
     key: unescapeText(key.join(' ')),
     scope: scope as UniqueKey['scope'],
     until: until as UniqueKey['until'],
-    periodMs: Number(periodMs),
+    periodMs: numberIn(periodMs),
   };
 }
 
 function parentsOf(value: string): Parents {
-  const [of = 0, open = 0, bad = 0] = value.split(' ').map(Number);
+  const [of = 0, open = 0, bad = 0] = value.split(' ').map(numberIn);
   return { of, open, bad };
 }
 
 function stepSumsOf(value: string): StepSums {
-  const [count = 0, bytes = 0] = value.split(' ').map(Number);
+  const [count = 0, bytes = 0] = value.split(' ').map(numberIn);
   return { count, bytes };
 }
 
 /** The event comes last: it may contain spaces. */
 function suspensionOf(value: string): Suspension {
   const [ranMs = '', until = '', ...event] = value.split(' ');
-  return { until: orNull(until), event: event.length === 0 ? null : event.join(' '), ranMs: Number(ranMs) };
+  return { until: orNull(until), event: event.length === 0 ? null : event.join(' '), ranMs: numberIn(ranMs) };
 }
 
 /** The worker comes last: it may contain spaces. */
 function leaseOf(value: string, fields: Fields): Lease {
   const [token = '', ms = '', until = '', claimedAt = '', ...worker] = value.split(' ');
   return {
-    token: Number(token),
+    token: numberIn(token),
     worker: unescapeText(worker.join(' ')),
-    ms: Number(ms),
-    until: Number(until),
-    claimedAt: Number(claimedAt),
+    ms: numberIn(ms),
+    until: numberIn(until),
+    claimedAt: numberIn(claimedAt),
     startedAt: timeOf(fields['startedAt']),
     pid: timeOf(fields['pid']),
     cancelAskedAt: timeOf(fields['cancelAskedAt']),
@@ -173,7 +195,7 @@ function leaseOf(value: string, fields: Fields): Lease {
 function progressOf(value: string): Progress {
   const [figures = '', text] = value.split(PART);
   const [percent = '', at = ''] = figures.split(' ');
-  return { percent: orNull(percent), text: textOf(text), at: Number(at) };
+  return { percent: orNull(percent), text: textOf(text), at: numberIn(at) };
 }
 
 function failureOf(fields: Fields): Failure | null {

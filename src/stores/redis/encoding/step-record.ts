@@ -1,23 +1,24 @@
 /** Steps as the scripts keep them: lua/lib/steps/steps.lua describes a field and its value. */
 import type { Step, StepKind, StepStatus } from '../../../core/job/step.ts';
 import { stepBytes } from '../../../core/lifecycle/steps.ts';
+import { numberIn } from './job-record.ts';
 import { escapeText, FIELD, PART, unescapeText } from './layout.ts';
 
 export function readStep(key: string, value: string): Step {
   const at = key.indexOf(':');
   const [head = '', failure = '', result = ''] = value.split(PART);
-  const [number, status, attempts, startedAt, endedAt = '-', until = '-'] = head.split(' ');
+  const [number = '', status, attempts = '', startedAt = '', endedAt = '-', until = '-'] = head.split(' ');
   return {
-    number: Number(number),
+    number: numberIn(number),
     kind: key.slice(0, at) as StepKind,
     name: key.slice(at + 1),
     status: status as StepStatus,
     result: result === '' ? null : result.slice(1),
     failure: failure === '' ? null : unescapeText(failure.slice(1)),
-    attempts: Number(attempts),
-    startedAt: Number(startedAt),
-    endedAt: endedAt === '-' ? null : Number(endedAt),
-    until: until === '-' ? null : Number(until),
+    attempts: numberIn(attempts),
+    startedAt: numberIn(startedAt),
+    endedAt: endedAt === '-' ? null : numberIn(endedAt),
+    until: until === '-' ? null : numberIn(until),
   };
 }
 

@@ -64,7 +64,7 @@ export class EngineClients {
     for (const client of this.#clients) {
       const { scope } = client;
       if (scope === null || client.unacknowledged >= MAX_UNACKNOWLEDGED) continue;
-      packed[scope] ??= packEvents(scope === 'all' ? events : events.filter(isWorkEvent));
+      packed[scope] ??= packEvents(scope === 'all' ? events : workEvents(events));
       if (packed[scope].length === 0) continue;
       client.unacknowledged += 1;
       send(client, { kind: 'events', events: packed[scope] });
@@ -74,6 +74,12 @@ export class EngineClients {
   close(): void {
     for (const { port } of this.#clients) port.close();
   }
+}
+
+/** Leaves out the adds of jobs that were claimed in the same transaction: no worker needs to claim because of them. */
+function workEvents(events: readonly StoreEvent[]): readonly StoreEvent[] {
+  const running = new Set(events.flatMap(({ type, id }) => (type === 'claimed' ? [id] : [])));
+  return events.filter((event) => isWorkEvent(event) && !(event.type === 'added' && running.has(event.id)));
 }
 
 function send({ port }: EngineClient, message: FromEngine): void {

@@ -6,7 +6,8 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
-import type { EventListener, EventScope, Unsubscribe } from '../../../core/ports/job-store.ts';
+import type { EventListener, EventScope, NewJob, Unsubscribe } from '../../../core/ports/job-store.ts';
+import { addingEvents } from '../../../core/ports/job-store.ts';
 import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
 import { packArgument, unpackAnswer, unpackEvents } from './packing.ts';
@@ -50,6 +51,7 @@ export class PortClient {
       // Runs after all other work of this turn.
       if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
       else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
+      if (name === 'add') this.#wakeWorkers(argument as readonly NewJob[]);
     });
   }
 
@@ -86,6 +88,11 @@ export class PortClient {
     for (const { reject } of waiters)
       reject(new LonghaulError('outcome-unknown', 'the store engine ended before it answered', { cause }));
     this.#drained?.();
+  }
+
+  /** Workers of this client claim in the same message as the add, and therefore in the same transaction. */
+  #wakeWorkers(jobs: readonly NewJob[]): void {
+    for (const [listener, scope] of this.#listeners) if (scope === 'work') listener(addingEvents(jobs));
   }
 
   /** Tells the engine the widest scope of the listeners, if it changed. */

@@ -5,7 +5,8 @@
 --                          `step`: see clock-step.lua; `standing`, `closed`: state in a migration (core/ports/migration.ts);
 --                          `reign`, `reignOf`: see epoch.lua
 --   j               hash   id → record; @worker → its last claim; +… → the log of statistics (statistics.lua);
---                          #… → cells of statistics, %… → throughput, $queue → storage sums (aggregates.lua)
+--                          #… → cells of statistics, %… → throughput, $queue → storage sums (aggregates.lua);
+--                          !bucket of a throttle → its times and version (core/limits/bucket.ts)
 --   big             hash   long texts, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of the pieces: every job by insertion
 --   queues          zset   every queue that has or had a job, by first appearance
@@ -17,7 +18,7 @@
 --   equals:<queue>:<key> zset   equal waiting jobs (core/limits/coalesce.ts), by run time; folds:<id>: jobs coalesced into a job
 --   needs:<queue>   zset   the addresses under which its jobs are parked that a claim unparks: by needs (core/limits/resources.ts)
 --                          with score 0, and by buckets of throttles with the time of the next check (bucket-parking.lua)
---   bucket-states   hash   bucket of a throttle → its times and version (core/limits/bucket.ts); bucket-ends: zset of when it is idle
+--   bucket-ends     zset   the buckets of throttles, by when they are idle
 --   turns:<queue>   zset   key → its last turn; paces: queue → turn served; rates: queue → time of core/limits/rate.ts
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   the days of the statistics; the cells themselves are in j

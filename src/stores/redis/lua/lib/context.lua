@@ -12,7 +12,7 @@ return {
   jobs = {}, -- id → job with the changes of this call, or false
   settings = {}, globalSettings = false, -- by queue; and those of queues that set nothing themselves
   knownKeys = {}, slotCounts = {}, slotLimits = {}, throttleLists = {}, lastTurns = {}, servedTurns = {},
-  -- namedThrottles, bucketStates: made by throttles.lua and buckets.lua.
+  -- namedThrottles, bucketStates, appendBuckets: made by throttles.lua and buckets.lua.
 
   -- What is to be written: see unit-of-work.lua. Those that are nil are made by unitOfWork.pending.
   touched = {}, indexes = {}, indexOrder = {}, -- jobs; key of an index → its changes; those in order

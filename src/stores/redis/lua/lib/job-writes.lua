@@ -55,7 +55,8 @@ return {
     return gone
   end,
 
-  -- Writes all records of a call, the claim of a worker and the statistics in one HSET: all of it is written or nothing.
+  -- Writes all records of a call, the claim of a worker, the buckets of throttles and the statistics in one HSET: all of it is
+  -- written or nothing.
   writeRecords = function()
     local set, touched = context.newJobs and context.newJobs.records or {}, context.touched
     local n = #set
@@ -68,6 +69,7 @@ return {
       end
     end
     if context.claim then set[n + 1], set[n + 2] = unpack(context.claim) end
+    if context.appendBuckets then context.appendBuckets(set) end
     statistics.append(set, context.nowText)
     jobWrites.writeMany('HSET', 'j', set)
   end,

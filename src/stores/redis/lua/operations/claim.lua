@@ -261,13 +261,26 @@ local function nextIn(key)
   return tonumber(later[2]) or math.huge
 end
 
+local repeated = remembered()
+
+-- Returns when the parked jobs of a queue are checked again. A repair does not know when a bucket opens, and has its jobs checked at
+-- once; a repeated request checks none.
+local function nextCheck(queue)
+  local key, next = 'needs:' .. queue, nextIn('needs:' .. queue)
+  for _, park in ipairs(repeated and call('ZRANGEBYSCORE', P .. key, '(0', context.nowText, 'LIMIT', 0, K.MAX_WAKES) or {}) do
+    local buckets = require('buckets')
+    next = math.min(next, math.max(context.now + 1, buckets.stateOf(buckets.at(park:match('^r:[^:]*:(.*)$'))).to))
+  end
+  return next
+end
+
 -- Returns the earliest time at which a job becomes claimable without another call.
 local function nextAt()
   local next = math.huge
   for _, queue in ipairs(names) do
     local settings = queueSettings.settingsOf(queue)
     if settings.state == 'up' then
-      next = math.min(next, runAts[queue] or nextIn('later:' .. queue), nextIn('needs:' .. queue))
+      next = math.min(next, runAts[queue] or nextIn('later:' .. queue), nextCheck(queue))
       for _, job in ipairs(queues.notDue(queue)) do next = math.min(next, record.runAtOf(job)) end
       local rate = orNil(settings.rate)
       next = math.min(next, rate and require('rates').nextStart(queue, rate) or math.huge)
@@ -278,7 +291,6 @@ local function nextAt()
   return next == math.huge and '' or text(next)
 end
 
-local repeated = remembered()
 if repeated then
   again(repeated)
 else
@@ -289,8 +301,6 @@ else
   rememberClaim()
 end
 unitOfWork.flush()
--- After the records: a call that is cut short in between has started jobs that its repetition answers again.
-if context.bucketStates then require('buckets').write() end
 events.publish()
 
 -- Jobs that were not scanned since the clock went back may be due.

@@ -154,7 +154,9 @@ end
 -- Deletes buckets of throttles that are full and open.
 local function forgetBuckets()
   local idle = call('ZRANGEBYSCORE', P .. 'bucket-ends', '-inf', context.nowText, 'LIMIT', 0, limit)
-  jobWrites.writeMany('HDEL', 'bucket-states', idle)
+  local fields = {}
+  for i = 1, #idle do fields[i] = '!' .. idle[i] end
+  jobWrites.writeMany('HDEL', 'j', fields)
   jobWrites.writeMany('ZREM', 'bucket-ends', idle)
 end
 

@@ -143,7 +143,6 @@ return operation.forEach(function(job, request, kind)
   if request.throttle then
     local buckets = require('buckets')
     buckets.close(buckets.bucketOf(job, request.throttle), context.now + request.delayMs)
-    buckets.write()
   end
   local lease, queue, event, note = job.lease, job.queue, 'cancelled', kind
   if kind == 'release' then note = kind .. ': ' .. request.reason end

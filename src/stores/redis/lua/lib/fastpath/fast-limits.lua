@@ -40,7 +40,7 @@ local function readMax(throttle)
   local settings = stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')) or {}
   throttle.max = settings.max or math.huge
   -- A throttle with a rate or a pause counts as full: the general path decides.
-  if settings.rate or call('HEXISTS', P .. 'bucket-states', throttle.address) == 1 then throttle.max = 0 end
+  if settings.rate or call('HEXISTS', P .. 'j', '!' .. throttle.address) == 1 then throttle.max = 0 end
 end
 
 -- Takes a slot of each throttle. Returns false if one is full.

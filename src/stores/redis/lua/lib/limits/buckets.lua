@@ -1,5 +1,5 @@
 -- buckets: rates and pauses of throttles (core/limits/bucket.ts, core/operations/limits/buckets.ts). Their states are cached in the
--- call, and written by buckets.write.
+-- call, and written with the records: a job has started and its cost is taken, or neither.
 -- uses: values, context
 -- on demand: rates, throttles
 
@@ -29,7 +29,7 @@ end
 function buckets.stateOf(bucket)
   local state = context.bucketStates[bucket.address]
   if not state then
-    local stored = call('HGET', P .. 'bucket-states', bucket.address) or ''
+    local stored = call('HGET', P .. 'j', '!' .. bucket.address) or ''
     local at, to, version = stored:match('^(%S+) (%S+) %S+ (%S+)$')
     if version ~= bucket.version then at, to = 0, 0 end
     state = { at = tonumber(at), to = tonumber(to), version = bucket.version }
@@ -71,12 +71,13 @@ function buckets.close(bucket, to)
   if state.to < to then state.to, state.isChanged = to, true end
 end
 
-function buckets.write()
+-- Appends the changed states to the fields of the write of records, and writes when they end: an end without its state is harmless.
+function context.appendBuckets(set)
   for address, state in pairs(context.bucketStates) do
     if state.isChanged then
-      local stored = { text(state.at), text(state.to), context.nowText, state.version }
-      write('HSET', P .. 'bucket-states', address, table.concat(stored, ' '))
       write('ZADD', P .. 'bucket-ends', text(math.max(state.at, state.to)), address)
+      set[#set + 1] = '!' .. address
+      set[#set + 1] = table.concat({ text(state.at), text(state.to), context.nowText, state.version }, ' ')
       state.isChanged = nil
     end
   end

@@ -39,14 +39,14 @@ end
 
 -- After a step back of the clock: the times of buckets (buckets.lua) that were written ahead count from now.
 local function rebaseBuckets()
-  local found = call('HGETALL', P .. 'bucket-states')
-  for i = 1, #found, 2 do
-    local at, to, seen, version = found[i + 1]:match('^(%S+) (%S+) (%S+) (%S+)$')
-    local ahead = seen - context.now
+  for _, address in ipairs(call('ZRANGE', P .. 'bucket-ends', 0, -1)) do
+    local stored = call('HGET', P .. 'j', '!' .. address) or ''
+    local at, to, seen, version = stored:match('^(%S+) (%S+) (%S+) (%S+)$')
+    local ahead = (seen or context.now) - context.now
     if ahead > 0 then
       at, to = at - ahead, to - ahead
-      write('HSET', P .. 'bucket-states', found[i], table.concat({ text(at), text(to), context.nowText, version }, ' '))
-      write('ZADD', P .. 'bucket-ends', text(math.max(at, to)), found[i])
+      write('HSET', P .. 'j', '!' .. address, table.concat({ text(at), text(to), context.nowText, version }, ' '))
+      write('ZADD', P .. 'bucket-ends', text(math.max(at, to)), address)
     end
   end
   for _, queue in ipairs(queues.queueNames()) do
