@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from '../../../src/core/settings/settings.ts';
 
 const HEAD = `# Settings of queues
 
-\`queue.configure({ … })\`, \`longhaul config QUEUE name=value\`, \`PATCH /api/queues/{queue}/settings\`, \`<queue>.json\`
+\`queue.configure({ … })\`, \`longhaul config QUEUE SETTING=VALUE\`, \`PATCH /api/queues/{queue}/settings\`, \`<queue>.json\`
 beside a script and the web UI change settings of a queue, for all workers at once. \`queue.settings()\`,
 \`longhaul config QUEUE\` and \`GET /api/settings\` read them. \`queue.pause(note)\`, \`resume()\` and \`down(note)\` change
 the state. Settings of a node are in [Deploying](deploying.md#configuration).
