@@ -122,7 +122,9 @@ export async function fuzz(
 }
 
 /** Prints a line of figures for the test report. */
-export function printRate(what: string, count: number, tookMs: number): void {
+function printRate(what: string, count: number, tookMs: number): void {
   const rate = Math.round((count / Math.max(1, tookMs)) * 1_000);
-  console.log(`figures: fuzzing of ${what}: ${count} inputs in ${(tookMs / 1_000).toFixed(1)} s, ${rate} a second`);
+  process.stdout.write(
+    `\nfigures: fuzzing of ${what}: ${count} inputs in ${(tookMs / 1_000).toFixed(1)} s, ${rate} a second\n`,
+  );
 }

@@ -224,3 +224,14 @@ test(
   },
   DEADLINE_MS,
 );
+
+test.each([
+  ['a number', `w1x 1900000000000 mail${F}:${checksum(data)}${data}`, '"1x" is no number'],
+  ['a lease', `r1 1900000000000 mail${F}lease=five 1 2 3 w${F}:${checksum(data)}${data}`, '"five" is no number'],
+  ['a policy', `w1 1900000000000 mail${F}policy={"retr${F}:${checksum(data)}${data}`, 'JSON'],
+])('A record of Redis with %s that is damaged is data-corrupt, and the error names the job.', (_, record, problem) => {
+  const read = () => readAnyJobs(['job-1', record], 0);
+  expect(read).toThrow(expect.objectContaining({ code: 'data-corrupt' }));
+  expect(read).toThrow(/^the record of job job-1 is damaged: /);
+  expect(read).toThrow(problem);
+});
