@@ -23,11 +23,9 @@ await main(import.meta.url, async (args) => {
   await install();
   const documents = prepare();
   rmSync(out, { recursive: true, force: true });
-  const options = [
-    ...['--options', join(site, 'typedoc.json'), '--out', out, '--readme', join(source, 'README.md')],
-    ...documents.flatMap((path) => ['--projectDocuments', path]),
-    ...['--logLevel', 'Warn', '--treatWarningsAsErrors'],
-  ];
+  const files = ['--options', join(site, 'typedoc.json'), '--out', out, '--readme', join(source, 'README.md')];
+  const pages = documents.flatMap((path) => ['--projectDocuments', path]);
+  const options = [...files, ...pages, '--logLevel', 'Warn', '--treatWarningsAsErrors'];
   const program = join(site, 'node_modules', 'typedoc', 'bin', 'typedoc');
   const { code, output } = await run(process.execPath, [program, ...options, ...entryPoints()], { cwd: site });
   if (code !== 0) throw new UserError('TypeDoc found a problem (see above).', { output });

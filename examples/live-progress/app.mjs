@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'longhaul';
 
 const longhaul = await connect(process.env['STORE'] ?? './longhaul');
-const exports_ = longhaul.queue('exports');
-exports_.work(async (job) => {
+const tables = longhaul.queue('exports');
+tables.work(async (job) => {
   for (let row = 1; row <= 20; row++) {
     job.progress(row * 5, `row ${row} of 20`);
     await sleep(100, undefined, { signal: job.signal });
@@ -47,15 +47,21 @@ async function follow(id, response) {
   response.end();
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request, response) {
   const [, folder, id] = request.url.split('/');
   if (request.method === 'POST' && folder === 'exports') {
-    const job = await exports_.add({ by: 'ada' });
-    return response.end(JSON.stringify({ id: job.id }));
+    const job = await tables.add({ by: 'ada' });
+    response.end(JSON.stringify({ id: job.id }));
+  } else if (folder === 'exports' && id) {
+    await follow(id, response);
+  } else {
+    response.setHeader('content-type', 'text/html');
+    response.end(PAGE);
   }
-  if (folder === 'exports' && id) return follow(id, response);
-  response.setHeader('content-type', 'text/html');
-  return response.end(PAGE);
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error) => response.destroy(error));
 });
 server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () =>
   console.log(`http://127.0.0.1:${server.address().port}`),

@@ -25,6 +25,6 @@ export async function openSqlite(longhaul, file) {
         throw error;
       }
     },
-    close: () => db.close(),
+    close: async () => db.close(),
   };
 }

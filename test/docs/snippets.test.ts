@@ -56,5 +56,13 @@ it('settings of `configure` and of `longhaul config` and `queue` exist', () => {
 it('JSON of pages that is complete can be parsed', () => {
   const blocks = pages.flatMap((page) => blocksOf(page, 'json')).filter(({ code }) => !code.includes('…'));
   expect(blocks.length).toBeGreaterThan(5);
-  for (const { place, code } of blocks) expect(() => JSON.parse(code) as unknown, place).not.toThrow();
+  const isJson = (code: string): boolean => {
+    try {
+      JSON.parse(code);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  expect(blocks.filter(({ code }) => !isJson(code))).toEqual([]);
 });

@@ -15,7 +15,7 @@ import { root } from './markdown.ts';
 const run = promisify(execFile);
 const page = readFileSync(join(root, 'docs/getting-started.md'), 'utf8');
 /** Seconds of a pause of the script: the small size does not wait a minute for a film. */
-const pause = testSize({ small: '0.05', full: '1' });
+const pause = testSize({ small: '0.1', full: '1' });
 
 /** Returns the steps of the page by name, in order. */
 function stepsOf(text: string): ReadonlyMap<string, string> {
@@ -23,7 +23,9 @@ function stepsOf(text: string): ReadonlyMap<string, string> {
   return new Map(blocks.map(([, name = '', block = '']) => [name, block]));
 }
 
-test('A new user installs the package, kills node and worker under long jobs, and sees them finish.', async () => {
+test('A new user installs the package, kills node and worker under long jobs, and sees them finish.', {
+  timeout: 300_000,
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-tutorial-'));
   const packed = mkdtempSync(join(tmpdir(), 'longhaul-packed-'));
   onTestFinished(() => [folder, packed].forEach((each) => rmSync(each, { recursive: true, force: true })));
@@ -42,16 +44,17 @@ test('A new user installs the package, kills node and worker under long jobs, an
     if (!isFullSize && name === 'handler') break;
     outputs[name] = await shell.run(step);
   }
-  const [before, after] = (outputs['kill'] ?? '').match(/^part \d+/gm) ?? [];
-  expect(after, 'the script went on without a node').not.toBe(before);
+  const [before, after] = [...(outputs['kill'] ?? '').matchAll(/^part (\d+)/gm)].map(([, part]) => part);
+  // The script went on without a node. On a slow machine it may have printed its last part before.
+  expect(Number(after)).toBeGreaterThan(Math.min(Number(before), 59));
   expect(outputs['restart']).toContain('part 60 of Metropolis');
   const log = await shell.run('cat longhaul/jobs/film-1/attempts/1/log; ls longhaul/jobs/film-1/attempts');
-  expect(new Set(log.match(/process \d+/g)).size, 'one process printed every line').toBe(1);
+  expect(new Set(log.match(/process \d+/g)).size).toBe(1);
   expect(log.match(/^part \d+ /gm)).toHaveLength(60);
   expect(log).toMatch(/\n1\n-- step/);
   if (!isFullSize) return;
   const [, row = '0'] = /^row (\d+), process/m.exec(outputs['second worker'] ?? '') ?? [];
-  expect(Number(row), 'the second attempt began at a checkpoint').toBeGreaterThan(4);
+  expect(Number(row)).toBeGreaterThan(4);
   expect(outputs['second worker']).toMatch(/attempt 2, crashes 1/);
   expect([...stepsOf(text).keys()]).toEqual(Object.keys(outputs));
 });

@@ -27,7 +27,10 @@ export async function throttle(args: Args): Promise<number> {
   });
 }
 
-async function set(args: Args, name: string, limits: ThrottleInput | null): Promise<number> {
+/** Limits as the command line has them: a rate is a text. */
+type GivenLimits = ThrottleInput & { readonly rate?: string };
+
+async function set(args: Args, name: string, limits: GivenLimits | null): Promise<number> {
   return withTarget(args, async ({ longhaul }) => {
     await longhaul.setThrottle(name, limits);
     if (args.flag('json')) printJson({ name, max: null, ...limits });
@@ -36,8 +39,8 @@ async function set(args: Args, name: string, limits: ThrottleInput | null): Prom
   });
 }
 
-function limitsText({ max, rate, by = [], cost }: ThrottleInput): string {
-  const starts = `at most ${String(rate)} started`;
+function limitsText({ max, rate, by = [], cost }: GivenLimits): string {
+  const starts = `at most ${rate} started`;
   const perKey = by.length === 0 ? '' : ` for each ${[by].flat().join(' and ')}`;
   const counted = cost === undefined ? '' : `, counted by ${cost}`;
   const parts = [
