@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -37,7 +37,9 @@ test('A new user installs the package, kills node and worker under long jobs, an
   for (const [, name = '', content = ''] of text.matchAll(/<!-- file: (\S+) -->\n```js\n([\s\S]*?)```/g))
     writeFileSync(join(folder, name), content);
 
-  const shell = await openShell({ cwd: folder, env: { LONGHAUL_PORT: '0', npm_config_prefer_offline: 'true' } });
+  // With the user's own settings and cache of npm.
+  const env = { HOME: homedir(), LONGHAUL_PORT: '0', npm_config_prefer_offline: 'true' };
+  const shell = await openShell({ cwd: folder, env });
   onTestFinished(() => shell.close());
   const outputs: Record<string, string> = {};
   for (const [name, step] of stepsOf(text)) {
