@@ -50,7 +50,7 @@ test('A throttle has a maximum, a rate, or both.', () => {
 
 test.each<[unknown, string]>([
   [0, 'must be a whole number from 1 to 1000000, not 0'],
-  [{}, "must have a max, a rate such as '60/1m', or both"],
+  [{}, "max: must be set, or a rate such as '60/1m', or both"],
   [{ rate: '60' }, "must be a count and a period, such as '100/1m' or '5/1h30m', not \"60\""],
   [{ rate: '60/1m', key: 'model' }, 'key'],
   [{ max: 5, by: 'model' }, 'by: needs a rate'],

@@ -135,18 +135,18 @@ const throttleRule = fields(
   {},
   { max: orNull(slotCount), rate: orNull(rateOf(integer(1, MAX_COST))), by, cost: fieldPath },
 );
-/** A maximum alone is a number. */
-export const throttleSettings: Check<ThrottleSettings> = described(
-  { anyOf: [schemaOf(slotCount), schemaOf(throttleRule)] },
+/** The limits of a throttle as an object. */
+export const throttleLimits: Check<ThrottleSettings> = described(
+  { anyOf: [['max'], ['rate']].map((required) => ({ ...schemaOf(throttleRule), required })) },
   (value: unknown, report: Report, path: string): ThrottleSettings => {
-    if (typeof value === 'number') return { max: slotCount(value, report, path) ?? null };
-    const given = throttleRule(value, report, path) ?? {};
+    let problems = 0;
+    const counted: Report = (...problem) => {
+      problems += 1;
+      report(...problem);
+    };
+    const given = throttleRule(value, counted, path) ?? {};
     const [max, ofRate] = [given.max ?? null, given.rate ?? null];
-    const isSet = (name: keyof ThrottleInput) => (((value ?? {}) as ThrottleInput)[name] ?? null) !== null;
-    if (!isSet('max') && !isSet('rate')) report(path, "must have a max, a rate such as '60/1m', or both");
-    else if (!isSet('rate'))
-      for (const name of ['by', 'cost'] as const)
-        if (isSet(name)) report(path === '' ? name : `${path}.${name}`, 'needs a rate');
+    if (problems === 0) reportMissing(value as ThrottleInput, report, path);
     return {
       ...(max !== null && { max }),
       ...(ofRate !== null && { rate: ofRate }),
@@ -154,6 +154,23 @@ export const throttleSettings: Check<ThrottleSettings> = described(
       ...(given.cost !== undefined && { cost: given.cost }),
     };
   },
+);
+
+function reportMissing(given: ThrottleInput, report: Report, path: string): void {
+  const isSet = (name: keyof ThrottleInput) => (given[name] ?? null) !== null;
+  const pathOf = (name: string) => (path === '' ? name : `${path}.${name}`);
+  if (!isSet('max') && !isSet('rate')) report(pathOf('max'), "must be set, or a rate such as '60/1m', or both");
+  else if (!isSet('rate'))
+    for (const name of ['by', 'cost'] as const) if (isSet(name)) report(pathOf(name), 'needs a rate');
+}
+
+/** As throttleLimits; a maximum alone is a number. */
+export const throttleSettings: Check<ThrottleSettings> = described(
+  { anyOf: [schemaOf(slotCount), schemaOf(throttleLimits)] },
+  (value: unknown, report: Report, path: string): ThrottleSettings =>
+    typeof value === 'number'
+      ? { max: slotCount(value, report, path) ?? null }
+      : (throttleLimits(value, report, path) ?? {}),
 );
 
 export interface StoredLogsInput {

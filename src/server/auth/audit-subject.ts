@@ -49,7 +49,8 @@ function subjectOf(route: string, { params, body }: { params: Fields; body: Fiel
   if (area === 'tokens') return subject(TOKEN_RECORD, params['id'] ?? 'new', body['name']);
   if (area === 'nodes') return subject('node', params['id']);
   if (area === 'workers') return subject('worker', params['id']);
-  if (area === 'failures') return subject('jobs', `jobs of ${body['queue']} that failed with ${body['group']}`);
+  if (area === 'failures')
+    return subject('jobs', `jobs of ${String(body['queue'])} that failed with ${String(body['group'])}`);
   if (operation.startsWith('bulk-')) return subject('jobs', selectionWords(body));
   if (params['id'] !== undefined) return subject('job', params['id']);
   const queue = params['queue'] ?? (area === 'queues' ? body['name'] : undefined);

@@ -1,7 +1,7 @@
 /** Throttles: their limits, the jobs that hold their slots, and the number of waiting jobs. */
 import { fields, listOf, orNull } from '../../core/input/check.ts';
 import { listThrottles, putThrottle, setThrottle } from '../../core/limits/throttle-views.ts';
-import { throttleName, throttleSettings } from '../../core/settings/limit-input.ts';
+import { throttleLimits, throttleName } from '../../core/settings/limit-input.ts';
 import { ms, whole, word } from '../../wire/port-checks.ts';
 import { json } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
@@ -41,7 +41,7 @@ export const throttleRoutes: readonly Route[] = [
     about: 'Sets the number of slots and the rate of a throttle. A lower number does not affect running jobs.',
     role: 'operate',
     params,
-    body: throttleSettings,
+    body: throttleLimits,
     answer: maximum,
     handle: async (call) => {
       const [name, limits] = [call.params.name, call.body];
