@@ -10,6 +10,7 @@ describe('the text of a failure', () => {
     ['row * is bad', 'row 17 is bad', 'row 17 is bad'],
     ['quota', '507 of 1000', 'quota: 507 of 1000'],
     ['out of memory', 'out of memory: its processes used 9 MB', 'out of memory: its processes used 9 MB'],
+    ['no route', 'cannot reach db-2: no route', 'cannot reach db-2: no route'],
     ['exit 3', 'exited with status 3', 'exited with status 3'],
     ['step upload: exit 9', 'step upload: exited with status 9', 'step upload: exited with status 9'],
     ['step upload: exit 9: no disk *', 'step upload: no disk 7', 'step upload: no disk 7'],

@@ -8,7 +8,8 @@ const STEP_AT_END = /step .+?: $/;
 /** Returns `TypeError: no such file` and not `TypeError: no such file: no such file`. */
 export function failureText({ group, message }: Pick<Failure, 'group' | 'message'>): string {
   if (message === '' || message === group) return group;
-  if (message.startsWith(`${group}: `) || isPlainExit(group, message)) return message;
+  const isInMessage = message.startsWith(`${group}: `) || message.endsWith(`: ${group}`);
+  if (isInMessage || isPlainExit(group, message)) return message;
   const before = textBefore(group, message);
   if (before !== null) return `${before}${message}`;
   // A message that names its step: the group has the step without the number of its repetition.
