@@ -41,7 +41,7 @@ export interface HandlerRun {
   readonly startedAt: number;
   readonly lastAt: number;
   /** `open`: it has no end, because its process was killed. */
-  readonly outcome: 'end' | 'aborted' | 'open';
+  readonly outcome: 'end' | 'aborted' | 'failed' | 'open';
   readonly abortReason: string | null;
   /** Whether its process stopped itself before the end. */
   readonly hasFrozen: boolean;
@@ -82,6 +82,7 @@ const fresh = { outcome: 'open', abortReason: null, hasFrozen: false } as const;
 
 function seen(run: HandlerRun, { type, at, reason }: LedgerEntry): Partial<HandlerRun> {
   if (type === 'aborted') return { lastAt: at, outcome: 'aborted', abortReason: reason ?? null };
+  if (type === 'failed') return { lastAt: at, outcome: run.outcome === 'aborted' ? 'aborted' : 'failed' };
   if (type === 'end') return { lastAt: at, outcome: 'end' };
   return { lastAt: at, hasFrozen: run.hasFrozen || type === 'frozen' };
 }

@@ -83,8 +83,13 @@ export async function stateOf({ jobs, records }: Store, of: AuditSubject): Promi
   if (read === undefined) return noValues(of);
   const record = await records.get(of.kind, of.key);
   if (record === null) return noValues(of);
-  const value = fieldsOf(JSON.parse(record.value));
-  return { subject: { ...of, name: of.name ?? tokenName(of, value) }, values: read(value) };
+  try {
+    const value = fieldsOf(JSON.parse(record.value));
+    return { subject: { ...of, name: of.name ?? tokenName(of, value) }, values: read(value) };
+  } catch {
+    // A client of the store ports may write any text: such a record is named and not shown.
+    return noValues(of);
+  }
 }
 
 const noValues = (of: AuditSubject): AuditState => ({ subject: of, values: null });

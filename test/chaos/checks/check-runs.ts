@@ -1,5 +1,5 @@
 /** Checks of runs against each other: overlap, limits, and steps that ran again. Pure. */
-import { type HandlerRun, type LedgerEntry, longestOverlapMs, wasStopped } from '../../faults/ledger.ts';
+import { type HandlerRun, type LedgerEntry, longestOverlapMs, runsOf, wasStopped } from '../../faults/ledger.ts';
 import { type Check, checkedRuns, type Evidence, type Finding, GRACE_MS, processFaults } from './evidence.ts';
 
 /** Two runs of a job at the same time, although neither process was frozen. */
@@ -68,8 +68,9 @@ const endOf = (run: HandlerRun, killedAt: ReadonlyMap<number, number>): number =
 /** The function of a step ran again after its result was kept. A process that was frozen may not know of it. */
 export const checkSteps: Check = (evidence) => {
   const faults = processFaults(evidence);
+  // Also runs that met a step of the clock: they cannot react either.
   const frozen = new Set(
-    checkedRuns(evidence)
+    runsOf(evidence.entries)
       .filter((run) => wasStopped(run, faults))
       .map(keyOf),
   );

@@ -37,6 +37,41 @@ describe('the checks of a chaos run find nothing in', () => {
   it.each<[string, Partial<Evidence>]>([
     ['a job that ran and was completed', {}],
     [
+      'a log with zeros after a power cut',
+      {
+        faults: [aFault({ effect: 'power', from: 36_000, to: 36_010, pid: null })],
+        logs: new Map([['a 1', ['\0\0\0\0\0\0', 'line 1']]]),
+      },
+    ],
+    [
+      'a run that failed, of a process that was killed long after the next run',
+      {
+        ...ranTwice,
+        entries: [
+          entry(10, 'start', { token: 7, attempt: 1 }),
+          entry(20, 'failed', { token: 7, attempt: 1 }),
+          ...second(3_000, 8_000),
+        ],
+        faults: [aFault({ from: 9_000, to: 9_000 })],
+      },
+    ],
+    [
+      'a step that a frozen process repeats, while a clock is wrong',
+      {
+        ...ranTwice,
+        entries: [
+          ...aRun(7, 10, 6_000),
+          ...second(2_000, 5_000),
+          entry(2_500, 'kept', { step: 's1', token: 9, attempt: 2, pid: 2 }),
+          entry(3_000, 'step', { step: 's1', token: 7, attempt: 1 }),
+        ].sort((a, b) => a.at - b.at),
+        faults: [
+          aFault({ effect: 'freeze', from: 1_000, to: 2_990 }),
+          aFault({ effect: 'clock', from: 2_400, to: 2_450, pid: null }),
+        ],
+      },
+    ],
+    [
       'a confirmed job of a queue that was deleted later',
       {
         entries: withEntries(
@@ -170,6 +205,14 @@ describe('the checks of a chaos run find', () => {
     ['statistics that lack a completion', 'statistics', { completions: new Map([['plain', 0]]) }],
     ['a log with a gap', 'log lines', { logs: new Map([['a 1', ['line 1']]]) }],
     ['a log that lacks its last line', 'log lines', { logs: new Map([['a 1', ['line 0']]]) }],
+    [
+      'a log out of order after a power cut',
+      'log lines',
+      {
+        faults: [aFault({ effect: 'power', from: 30, to: 40, pid: null })],
+        logs: new Map([['a 1', ['line 1', 'line 0']]]),
+      },
+    ],
     ['a process that was left', 'processes', { processesLeft: ['123 node'] }],
     [
       'a process that ended by itself',
