@@ -113,7 +113,7 @@ export default defineConfig({
     root,
     globalSetup: ['./test/support/own-folder.ts', './test/support/built.ts'],
     // More than cores: many tests wait for time to pass, or for processes of their own.
-    maxWorkers: 5,
+    maxWorkers: 6,
     // What one suite has had transformed need not be transformed again for the next.
     experimental: { fsModuleCache: true, fsModuleCachePath: './node_modules/.cache/vitest-modules' },
     projects: [

@@ -108,7 +108,12 @@ exit 0`,
     });
     await visit('/workers');
     await visit('/settings');
-    await page.getByRole('table', { name: 'Audit log' }).getByText('onerror').first().waitFor();
+    await page
+      .getByRole('table', { name: 'Audit log' })
+      .getByText('onerror')
+      .filter({ visible: true })
+      .first()
+      .waitFor();
 
     const dialog = page.getByRole('dialog');
     const opened = async (path: string, button: string) => {
