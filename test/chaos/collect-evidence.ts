@@ -20,9 +20,17 @@ export async function readStore(
   for (const each of await longhaul.queues())
     counts.set(each.queue, Object.fromEntries(STATES.map((state) => [state, each[state]])) as StateCounts);
   const completions = new Map<string, number>();
-  for (const { queue, run, of } of await longhaul.statistics())
+  for (const { queue, run, of } of await longhaul.statistics(aroundToday()))
     if (of === '') completions.set(queue, (completions.get(queue) ?? 0) + run.count);
   return { entries, jobs, counts, completions, logs: await allLogs(entries, jobs, readLog) };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Clocks may have been in the day before or after: what ended then counts there. */
+function aroundToday(): { from: string; to: string } {
+  const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  return { from: dayOf(Date.now() - DAY_MS), to: dayOf(Date.now() + DAY_MS) };
 }
 
 async function allJobs({ store }: Longhaul): Promise<readonly StoredJob[]> {
