@@ -34,7 +34,7 @@ async function set(args: Args, name: string, limits: GivenLimits | null): Promis
   return withTarget(args, async ({ longhaul }) => {
     await longhaul.setThrottle(name, limits);
     if (args.flag('json')) printJson({ name, max: null, ...limits });
-    else print(`throttle ${name}: ${limits === null ? 'no maximum' : limitsText(limits)}`);
+    else print(`throttle ${name}: ${limits === null ? 'removed' : limitsText(limits)}`);
     return 0;
   });
 }
