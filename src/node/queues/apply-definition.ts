@@ -24,6 +24,8 @@ export async function applyDefinition(store: Store, { name, settings }: QueueDef
   const named = new Set(fromFile === null ? [] : Object.keys(JSON.parse(fromFile.value) as object));
   const kept = Object.fromEntries(Object.entries(before).filter(([key]) => !named.has(key)));
   const value = JSON.stringify({ ...kept, ...settings });
+  // Before the queue's record, so that no other node takes the queue for one without a file; without values until they apply.
+  if (fromFile === null) await store.records.put({ kind: FILE_RECORD, key: name, value: '{}' });
   const put = await store.records.put({ kind: QUEUE_RECORD, key: name, value, ifVersion: record?.version ?? 0 });
   if (put.ok) await store.records.put({ kind: FILE_RECORD, key: name, value: text });
   return put.ok;

@@ -23,7 +23,9 @@ export async function recordQueues(
   records: Records,
   { home, host }: { home: Home; host: string | null },
 ): Promise<readonly QueueDefinition[]> {
-  const [queues, files] = await Promise.all([all(records, QUEUE_RECORD), all(records, FILE_RECORD)]);
+  // In this order: a file has its record before its queue has one.
+  const queues = await all(records, QUEUE_RECORD);
+  const files = await all(records, FILE_RECORD);
   return [...queues]
     .filter(([name]) => name !== GLOBAL_SETTINGS_KEY && !files.has(name) && !SYSTEM_QUEUES.includes(name))
     .flatMap(([name, value]) => {
