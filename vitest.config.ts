@@ -51,8 +51,9 @@ const suites = [
 ];
 const lastSuites = new Set(['processes', 'node', 'faults', 'chaos', 'relay', 'files', 'promises', 'web']);
 
-/** Measure time or memory: they run last, one after another, so that no other test takes their cores. */
+/** Measure time or memory, or must end in time: they run last, one after another, so that no other test takes their cores. */
 const quietFiles = [
+  'test/chaos/chaos.test.ts',
   'test/library/outbox-postgres.test.ts',
   'test/processes/runner-terminate.test.ts',
   'test/processes/scripts-stop.test.ts',

@@ -14,7 +14,7 @@ import { printFigures } from './fault-environment.ts';
 
 const JOBS = testSize({ small: 200, full: 10_000 });
 /** Until the first job wakes, so long that all are suspended and the measurement is over. */
-const ASLEEP_MS = testSize({ small: 1_500, full: 80_000 });
+const ASLEEP_MS = testSize({ small: 10_000, full: 80_000 });
 const MEASURED_MS = testSize({ small: 200, full: 20_000 });
 /** The wake times are spread over this time: the worker wakes 200 jobs a second. */
 const WAKING_MS = testSize({ small: 500, full: 50_000 });
