@@ -67,7 +67,7 @@ export function handlerPort(
     files,
     attach,
     parents: () => parentsOf(store, job, (id) => files.list(id)),
-    steps: stepCalls(store, job, { reader: files, attach }),
+    steps: stepCalls(store, job, { files, attach, confirmLease: () => context.confirmLease() }),
     progress: (percent, text) => context.progress(percent, text),
     checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
     log: (line: string) => {

@@ -124,6 +124,13 @@ export const steps = [
     suites: ['test/library/memory.test.ts'],
   },
   {
+    name: 'steps: a worker begins a step after its lease was lost',
+    file: 'src/library/steps/handler-steps.ts',
+    find: 'await this.#options.calls.confirmLease();',
+    replace: '',
+    suites: ['test/faults/frozen-step.test.ts'],
+  },
+  {
     name: 'steps: children that failed while their parent was interrupted skip its rule',
     file: 'src/library/steps/handler-steps.ts',
     find: "(this.#options.hasWaitedForJobs && state !== 'waiting' && state !== 'running'),",

@@ -16,6 +16,7 @@ export function remotePort(link: CallLink, own: Pick<HandlerPort, 'signal' | 'lo
     attach: (name, content) => link.ask('attach', name, content),
     parents: () => link.ask('parents'),
     steps: {
+      confirmLease: () => link.ask('steps.confirmLease'),
       keep: (write) => link.ask('steps.keep', write),
       read: () => link.ask('steps.read'),
       addChildren: (step, jobs) => link.ask('steps.addChildren', step, jobs),

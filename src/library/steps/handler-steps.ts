@@ -137,6 +137,8 @@ export class HandlerSteps {
     plan: CheckedStep & { readonly attempts: number },
   ): Promise<Result> {
     for (let tries = 1; ; tries += 1) {
+      // After a blocked event loop, the loss of the lease may still be on its way to this thread.
+      await this.#options.calls.confirmLease();
       const startedAt = performance.now();
       const end = () =>
         ({

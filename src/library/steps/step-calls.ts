@@ -22,6 +22,8 @@ export interface Kept {
 
 /** The calls of one attempt. */
 export interface StepCalls {
+  /** Resolves when the attempt holds its lease for certain. Rejects when another attempt may have begun. */
+  confirmLease(): Promise<void>;
   /** Keeps a step under the token of the attempt; a large result as a file. Returns it as it is kept. */
   keep(write: WrittenStep): Promise<Kept>;
   /** Returns the steps of the job. */
@@ -31,16 +33,17 @@ export interface StepCalls {
   childResults(ids: readonly string[]): Promise<readonly ChildResult[]>;
 }
 
-/** Where large results are. */
-export interface StepFiles {
-  readonly reader: FileReader;
+/** Where large results are, and the lease. */
+export interface StepParts extends Pick<StepCalls, 'confirmLease'> {
+  readonly files: FileReader;
   attach(name: string, content: FileContent): Promise<Attachment>;
 }
 
-export function stepCalls(store: Store, { id, lease }: RunningJob, files: StepFiles): StepCalls {
+export function stepCalls(store: Store, { id, lease }: RunningJob, parts: StepParts): StepCalls {
   return {
+    confirmLease: () => parts.confirmLease(),
     async keep(given) {
-      const write = await withSmallStep(given, files.attach);
+      const write = await withSmallStep(given, parts.attach);
       const [answer] = await store.jobs.keepSteps([{ ...write, id, token: lease.token }]);
       if (answer === undefined) throw new Error('the store left a step unanswered');
       if (answer.ok) return answer;
@@ -48,6 +51,6 @@ export function stepCalls(store: Store, { id, lease }: RunningJob, files: StepFi
     },
     read: () => store.jobs.steps(id),
     addChildren: (step, jobs) => addChildren(store, id, step, jobs),
-    childResults: (ids) => childResults(store, files.reader, ids),
+    childResults: (ids) => childResults(store, parts.files, ids),
   };
 }

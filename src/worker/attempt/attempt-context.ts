@@ -58,4 +58,8 @@ export class ContextOfAttempt implements AttemptContext {
   get heartbeatNow(): AttemptContext['heartbeatNow'] {
     return () => this.#attempt.heartbeat({});
   }
+
+  get confirmLease(): AttemptContext['confirmLease'] {
+    return () => this.#attempt.confirmLease();
+  }
 }

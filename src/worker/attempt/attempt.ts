@@ -48,7 +48,7 @@ export class Attempt {
   readonly end: (outcome: AttemptOutcome | null) => void;
   /** What its runner returned; null until it is started. */
   work: Promise<AttemptOutcome> | null = null;
-  readonly #validUntil: number;
+  #validUntil: number;
   readonly #host: AttemptHost;
   #state: 'held' | 'running' | 'closed' = 'held';
   #stopReason: StopReason | null = null;
@@ -144,6 +144,18 @@ export class Attempt {
   /** Asks the store for the state of the lease. Unlike `heartbeat`, this is no sign of life of the handler. */
   checkLease(): Promise<void> {
     return this.isClosed ? rejected(new Error('the attempt is over')) : this.#sender().sendNow({});
+  }
+
+  /**
+   * Resolves when the lease is held for certain: at once while it cannot be over by the clock of this thread, otherwise
+   * when the store has renewed it. Rejects when it was lost, or when the attempt is over.
+   */
+  async confirmLease(): Promise<void> {
+    if (this.#stopReason === 'lease-lost') throw new AttemptAborted('lease-lost');
+    if (!this.isClosed && !this.isLeaseOver) return;
+    const sentAt = monotonicMs();
+    await this.checkLease();
+    this.#validUntil = sentAt + this.job.lease.ms;
   }
 
   progress(percent: number | null, text: string | null): void {

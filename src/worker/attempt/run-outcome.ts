@@ -55,6 +55,8 @@ export interface AttemptContext {
   pauseLimits(isPaused: boolean): void;
   /** Renews the lease now, which detects a cancel or a loss. Resolves when the store has answered. */
   heartbeatNow(): Promise<void>;
+  /** Resolves when the lease is held for certain, mostly at once. Rejects when it was lost. */
+  confirmLease(): Promise<void>;
 }
 
 export type AttemptRunner = (job: RunningJob, context: AttemptContext) => Promise<AttemptOutcome>;
