@@ -18,6 +18,7 @@ import { LockTimeout } from './lock-timeout.ts';
 import type { ToEngine } from './messages.ts';
 import { isRead } from './messages.ts';
 import { unpackArgument } from './packing.ts';
+import { runModule } from './run-module.ts';
 import type { Session } from './session.ts';
 import { isBusy } from './sqlite-problem.ts';
 
@@ -75,8 +76,8 @@ export class Engine {
       case 'acknowledge':
         client.unacknowledged -= message.messages;
         return;
-      case 'join':
-        this.join(message.port);
+      case 'run':
+        void runModule(message, (port) => this.join(port));
         return;
       case 'close':
         this.#isClosing = true;
