@@ -205,7 +205,7 @@ describe('a lease renewer in the thread of its store', () => {
     await store.close();
   });
 
-  it('does not keep the thread alive when the store closes before the worker stops', async () => {
+  it('does not keep the thread alive when the store closes before the worker stops', { timeout: 20_000 }, async () => {
     const store = await openSqliteStore({ path: await aDatabasePath() });
     const { add, next, worker } = await startWorker({ store, run: untilStopped });
     await add('a');

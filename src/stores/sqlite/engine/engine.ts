@@ -9,6 +9,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import { runModule } from '../run-module.ts';
 import type { Call, EngineClient } from './engine-clients.ts';
 import { EngineClients } from './engine-clients.ts';
 import type { FileHealth } from './file-health.ts';
@@ -18,7 +19,6 @@ import { LockTimeout } from './lock-timeout.ts';
 import type { ToEngine } from './messages.ts';
 import { isRead } from './messages.ts';
 import { unpackArgument } from './packing.ts';
-import { runModule } from './run-module.ts';
 import type { Session } from './session.ts';
 import { isBusy } from './sqlite-problem.ts';
 

@@ -4,9 +4,9 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { MessageChannel } from 'node:worker_threads';
-import type { Store } from '../../../core/ports/store.ts';
-import { toThrown } from './messages.ts';
-import { openPortJobs } from './port-store.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { toThrown } from './engine/messages.ts';
+import { openPortJobs } from './engine/port-store.ts';
 
 interface ServedModule {
   serve(store: Pick<Store, 'jobs' | 'close'>, port: MessagePort): void;
