@@ -60,6 +60,7 @@ const quietFiles = [
   'test/processes/blobs-memory.test.ts',
   'test/processes/handler-log-rate.test.ts',
   'test/processes/attach-memory.test.ts',
+  'test/processes/working-memory.test.ts',
 ];
 
 /** Headline promises beside the whole of test/faults: nothing lost, nothing twice, no secret shown. They are never retried. */

@@ -13,11 +13,11 @@ import { UserError } from './script-support.mjs';
 const entries = [
   'stores/sqlite/engine/engine-thread',
   'worker/lease/lease-renewer-thread',
+  'worker/lease/renewer-in-store-thread',
   'runner/process/runner-process',
   'library/isolation/handler-process',
   'library/isolation/handler-thread',
   // Loaded by the lease renewer thread.
-  'stores/sqlite/open-store',
   'stores/redis/open-store',
   'stores/http/open-store',
 ];

@@ -45,7 +45,8 @@ export function lifetimeContract(open: Open): void {
   it('can be opened again by its own description, if it has one', async () => {
     const bench = await open();
     const description = bench.store.describe();
-    if (description === null) return;
+    // A store with a thread of its own (SQLite) has the lease renewer run in it instead.
+    if (description === null || 'run' in description) return;
     const { openStore } = (await import(description.module)) as { openStore(options: unknown): Promise<Store> };
     const second = await openStore(description.options);
     try {

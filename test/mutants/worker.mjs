@@ -93,6 +93,13 @@ export const worker = [
     suites: renewing,
   },
   {
+    name: 'worker: the lease renewer keeps the thread of a closed store alive',
+    file: 'src/worker/lease/serve-renewer.ts',
+    find: 'for (const loop of loops.values()) void loop.close();',
+    replace: '',
+    suites: renewing,
+  },
+  {
     name: 'worker: the lease renewer does not pass on a cancel',
     file: 'src/worker/lease/held-leases.ts',
     find: 'if (answer.cancelAsked && !lease.isCancelEmitted) emit',

@@ -12,6 +12,15 @@ export interface StoreDescription {
   readonly transfer: readonly object[];
 }
 
+/** The thread of a store that has one: it can run the lease renewer as well. */
+export interface StoreThread {
+  /**
+   * Imports a module in the thread and calls its `serve(store, port)` with the jobs of the store and the message port. If
+   * that fails, `{ kind: 'failed', message, code }` is posted to the port. The port closes when the thread ends.
+   */
+  run(module: string, port: object): void;
+}
+
 export interface Store {
   readonly jobs: JobStore;
   readonly records: Records;
@@ -22,7 +31,7 @@ export interface Store {
   /** Whether other machines may take a lost job: decides how a worker acts while the store is unavailable. */
   readonly isShared: boolean;
   /** Null if a lease can only be renewed through this very object (memory). */
-  describe(): StoreDescription | null;
+  describe(): StoreDescription | StoreThread | null;
   /** Idempotent; resolves when every call has its answer and everything is closed. */
   close(): Promise<void>;
 }

@@ -18,6 +18,7 @@ export interface RedisStore extends Store {
   readonly notices: readonly string[];
   /** Server, role, replicas and durability when it was opened. */
   readonly facts: readonly string[];
+  describe(): StoreDescription;
 }
 
 /** Opens a Redis store. Rejects when the server is unreachable, too old or misconfigured. */

@@ -111,13 +111,13 @@ describeWithRedis('opening a Redis store', () => {
     const store = await openRedisStore({ url: server.url, namespace: 'twice' });
     onTestFinished(() => store.close());
     const description = store.describe();
-    const options: unknown = structuredClone(description?.options);
-    const { openStore } = (await import(description?.module ?? '')) as typeof OpenStore;
+    const options: unknown = structuredClone(description.options);
+    const { openStore } = (await import(description.module)) as typeof OpenStore;
     const other = await openStore(options);
     onTestFinished(() => other.close());
     await store.jobs.add([{ id: 'a', queue: 'q', data: '1' }]);
     expect(await other.jobs.find(['a'])).toMatchObject([{ id: 'a' }]);
-    expect(description?.transfer).toEqual([]);
+    expect(description.transfer).toEqual([]);
   });
 });
 

@@ -1,12 +1,13 @@
 /** The store as a whole: its thread, closing, and what callers get when the thread dies. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
 import type { Job } from '../../core/job/job.ts';
 import { MAX_REBASED } from '../../core/operations/clock-step.ts';
 import type { StoreEvent } from '../../core/ports/job-store.ts';
-import type { Store } from '../../core/ports/store.ts';
+import type { Store, StoreThread } from '../../core/ports/store.ts';
 import { openSqliteStore, openWithEngine } from './open-sqlite-store.ts';
 
 removeFoldersAtTheEnd();
@@ -214,38 +215,75 @@ describe('an engine that dies', () => {
   });
 });
 
-describe('a store of another thread', () => {
-  it('uses the same engine, receives its events, and closes on its own', async () => {
+describe('a module in the thread of the engine', () => {
+  const fixture = new URL('../../../test/fixtures/store-thread-module.mjs', import.meta.url).href;
+
+  it('uses the store while the main thread is blocked, receives its events, and closes on its own', async () => {
     const store = await openSqliteStore({ path: await aDatabasePath() });
-    const description = store.describe();
-    const storeModule = (await import(description?.module ?? '')) as {
-      openStore(options: unknown): Promise<Store>;
-    };
-    const otherStore = await storeModule.openStore(description?.options);
+    const { call, events, closed } = runIn(store, fixture);
     await store.jobs.add([aJob('a')]);
     const [job] = await claim(store);
-    const events = new Promise<readonly StoreEvent[]>((resolve) => otherStore.jobs.subscribe(resolve));
     const beat = { id: 'a', token: job?.lease?.token ?? 0, progress: { percent: 50, text: null } };
-    expect(await otherStore.jobs.heartbeat([beat])).toMatchObject([{ ok: true }]);
-    expect(await events).toMatchObject([{ type: 'progress', id: 'a' }]);
-    await otherStore.close();
-    await expect(otherStore.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
-    expect(await store.jobs.find(['a'])).toMatchObject([{ progress: { percent: 50 } }]);
+    const answer = call('heartbeat', [beat]);
+    const unblockedAt = Date.now() + 500;
+    while (Date.now() < unblockedAt);
+    expect(await answer).toMatchObject({ answer: [{ ok: true }] });
+    const [found] = await store.jobs.find(['a']);
+    expect(found).toMatchObject({ progress: { percent: 50 } });
+    expect(found?.progress?.at).toBeLessThan(unblockedAt - 100);
+    expect(events).toContainEqual(expect.objectContaining({ type: 'progress', id: 'a' }));
+    await call('close', null);
+    await closed;
+    expect(await store.jobs.count()).toMatchObject([{ queue: 'mail', running: 1 }]);
     await store.close();
   });
 
-  it('rejects calls when the engine has ended', async () => {
+  it('has its port closed when the store closes, and does not keep the thread alive', async () => {
     const { store, engine } = await openWithEngine({ path: await aDatabasePath() });
-    const description = store.describe();
-    const storeModule = (await import(description?.module ?? '')) as {
-      openStore(options: unknown): Promise<Store>;
-    };
-    const otherStore = await storeModule.openStore(description?.options);
-    await otherStore.jobs.count();
+    const ended = new Promise((resolve) => engine.once('exit', resolve));
+    const { call, closed } = runIn(store, fixture);
+    await call('count', []);
+    await store.close();
+    expect(await ended).toBe(0);
+    await closed;
+  });
+
+  it('has its port closed when the engine has ended', async () => {
+    const { store, engine } = await openWithEngine({ path: await aDatabasePath() });
+    const { call, closed } = runIn(store, fixture);
+    await call('count', []);
     await engine.terminate();
-    await expect(otherStore.jobs.count()).rejects.toMatchObject({ code: expect.stringMatching(/unknown|closed/) });
-    await expect(otherStore.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
-    await otherStore.close();
+    await closed;
+    await runIn(store, fixture).closed;
+    await store.close();
+  });
+
+  it('that does not exist is reported, and the engine continues', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    const { next, closed } = runIn(store, new URL('./no-such-module.mjs', import.meta.url).href);
+    expect(await next()).toMatchObject({ kind: 'failed', message: expect.stringContaining('no-such-module.mjs') });
+    await closed;
+    expect(await store.jobs.add([aJob('a')])).toMatchObject([{ ok: true }]);
     await store.close();
   });
 });
+
+/** Runs a module in the store's thread. Its messages but events are taken one by one. */
+function runIn(store: Store, module: string) {
+  const { port1: port, port2 } = new MessageChannel();
+  const events: StoreEvent[] = [];
+  const waiting: ((message: unknown) => void)[] = [];
+  port.on('message', (message: { events?: readonly StoreEvent[] }) => {
+    if (message.events === undefined) waiting.shift()?.(message);
+    else events.push(...message.events);
+  });
+  const closed = new Promise<void>((resolve) => port.once('close', resolve));
+  const next = () => new Promise<unknown>((resolve) => waiting.push(resolve));
+  const call = (name: string, argument: unknown): Promise<unknown> => {
+    const answer = next();
+    port.postMessage({ name, argument });
+    return answer;
+  };
+  (store.describe() as StoreThread).run(module, port2);
+  return { call, next, events, closed };
+}

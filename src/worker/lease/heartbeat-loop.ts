@@ -1,6 +1,6 @@
 /**
- * Renews the leases of a worker and its registration. The same loop runs in the lease renewer's thread and, for a store
- * that cannot be opened a second time, on the main thread.
+ * Renews the leases of a worker and its registration. The same loop runs in the lease renewer's or the store's thread
+ * and, for a store that cannot be opened a second time, on the main thread.
  *
  * One heartbeat call is in flight at a time; updates that arrive meanwhile wait for the next. A call has a deadline far
  * shorter than the lease, so a store that hangs costs a heartbeat and not the lease.

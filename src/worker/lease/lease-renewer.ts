@@ -2,8 +2,9 @@
  * The lease renewer, as the main thread uses it: it renews the leases in the lease table, carries the heartbeat updates
  * of attempts, and emits events.
  *
- * It runs in a thread of its own (thread-lease-renewer.ts) if the store can be opened a second time, so that a blocked
- * event loop loses no lease. Otherwise it runs on the main thread (local-lease-renewer.ts).
+ * It runs in the thread of the store if that has one, or in a thread of its own (thread-lease-renewer.ts) if the store
+ * can be opened a second time, so that a blocked event loop loses no lease. Otherwise it runs on the main thread
+ * (local-lease-renewer.ts).
  */
 import type { WorkerHeartbeat } from '../../core/ports/job-store.ts';
 

@@ -1,9 +1,11 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
 import { faultyStore } from '../../../test/support/faulty-store.ts';
 import { startWorker, trialWorker } from '../../../test/support/trial-worker.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
+import { openSqliteStore, openWithEngine } from '../../stores/sqlite/open-sqlite-store.ts';
 import type { AttemptRunner } from '../attempt/run-outcome.ts';
 
 const untilStopped: AttemptRunner = (_job, { signal }) =>
@@ -133,5 +135,83 @@ describe('a lease renewer in its own thread', () => {
     expect(calls).not.toContain('closed');
     await other.worker.stop({ force: true });
     await expect.poll(() => calls.at(-1)).toBe('closed');
+  });
+});
+
+describe('a lease renewer in the thread of its store', () => {
+  removeFoldersAtTheEnd();
+
+  it('registers the worker, renews its leases, carries the updates of attempts, and starts no thread', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    let threads = 0;
+    const count = () => (threads += 1);
+    process.on('worker', count);
+    onTestFinished(() => void process.off('worker', count));
+    const { add, next, find, worker } = await startWorker({
+      store,
+      leaseMs: 400,
+      run: async (job, context) => {
+        await context.checkpoint('"half"');
+        return await untilStopped(job, context);
+      },
+    });
+    await add('a');
+    const { job } = await next('started');
+    await expect.poll(async () => (await find('a')).checkpoint).toBe('"half"');
+    await expect.poll(async () => (await find('a')).lease?.until ?? 0).toBeGreaterThan(job.lease.until + 400);
+    await expect.poll(() => store.jobs.workers()).toMatchObject([{ id: worker.id }]);
+    expect(threads).toBe(0);
+    await worker.stop({ force: true });
+    await store.close();
+  });
+
+  it('renews short leases on time while other calls keep the thread busy', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    const { add, next, find, worker, events } = await startWorker({ store, leaseMs: 1_000, run: untilStopped });
+    await add('held');
+    await next('started');
+    const endAt = Date.now() + 2_500;
+    const flood = async (name: string) => {
+      for (let n = 0; Date.now() < endAt; n += 1) {
+        const jobs = Array.from({ length: 200 }, (_, each) => ({
+          id: `${name}-${n}-${each}`,
+          queue: 'other',
+          data: '1',
+        }));
+        await Promise.all([store.jobs.add(jobs), store.jobs.maintain({ limit: 1_000 }), store.jobs.count()]);
+      }
+    };
+    let least = Number.POSITIVE_INFINITY;
+    const watch = async () => {
+      while (Date.now() < endAt) least = Math.min(least, ((await find('held')).lease?.until ?? 0) - Date.now());
+    };
+    await Promise.all([flood('a'), flood('b'), flood('c'), watch()]);
+    // A heartbeat is due at a quarter of the lease: at no time was half of it left or less.
+    expect(least).toBeGreaterThan(400);
+    expect(events.map(({ type }) => type)).not.toContain('store-away');
+    await worker.stop({ force: true });
+    await store.close();
+  });
+
+  it('reports the store as unavailable when its thread ends, and the worker still stops', async () => {
+    const { store, engine } = await openWithEngine({ path: await aDatabasePath() });
+    const { add, next, worker } = await startWorker({ store, run: untilStopped });
+    await add('a');
+    await next('started');
+    await engine.terminate();
+    expect(await next('store-away')).toMatchObject({ error: { code: 'store-closed' } });
+    await worker.stop({ force: true });
+    await expect(startWorker({ store })).rejects.toMatchObject({ code: 'store-unavailable' });
+    await store.close();
+  });
+
+  it('does not keep the thread alive when the store closes before the worker stops', { timeout: 20_000 }, async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    const { add, next, worker } = await startWorker({ store, run: untilStopped });
+    await add('a');
+    await next('started');
+    await store.close();
+    await next('store-away');
+    await worker.stop({ force: true });
   });
 });

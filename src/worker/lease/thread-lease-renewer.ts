@@ -1,35 +1,16 @@
 /**
- * The main thread's side of a lease renewer in a thread of its own. All workers of a store share one thread.
+ * The main thread's side of a lease renewer in another thread. All workers of a store share one.
  *
- * The thread starts with the first worker and ends with the last. A thread that dies is started again; that takes less
- * time than a lease lasts.
+ * It starts with the first worker and ends with the last, in a thread of its own or in that of the store
+ * (renewer-host.ts). A thread of its own that dies is started again; that takes less time than a lease lasts.
  */
-import { Worker as Thread } from 'node:worker_threads';
 import type { ErrorCode } from '../../core/ports/errors.ts';
 import { ERROR_CODES, LonghaulError } from '../../core/ports/errors.ts';
-import type { Store, StoreDescription } from '../../core/ports/store.ts';
+import type { Store, StoreDescription, StoreThread } from '../../core/ports/store.ts';
 import { atMost } from '../outcome/deadline.ts';
-import type {
-  HeartbeatUpdate,
-  LeaseRenewer,
-  LeaseRenewerEvent,
-  LeaseRenewerPlan,
-  RenewerListener,
-} from './lease-renewer.ts';
-
-export type ToLeaseRenewer =
-  | { readonly kind: 'open'; readonly key: number; readonly plan: LeaseRenewerPlan }
-  | { readonly kind: 'update'; readonly key: number; readonly update: HeartbeatUpdate }
-  | { readonly kind: 'rename'; readonly key: number; readonly id: string }
-  | { readonly kind: 'show'; readonly key: number; readonly info: string }
-  | { readonly kind: 'close'; readonly key: number }
-  | { readonly kind: 'end' };
-
-export type FromLeaseRenewer =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'failed'; readonly message: string; readonly code: string | null }
-  | { readonly kind: 'event'; readonly key: number; readonly event: LeaseRenewerEvent }
-  | { readonly kind: 'closed'; readonly key: number };
+import type { LeaseRenewer, LeaseRenewerPlan, RenewerListener } from './lease-renewer.ts';
+import type { FromLeaseRenewer, HostListener, RenewerHost, ToLeaseRenewer } from './renewer-host.ts';
+import { END_DEADLINE_MS, joinThread, startThread } from './renewer-host.ts';
 
 interface Client {
   plan: LeaseRenewerPlan;
@@ -38,8 +19,6 @@ interface Client {
 }
 
 const threads = new WeakMap<Store, LeaseRenewerThread>();
-/** A thread that does not end in this time is terminated. */
-const END_DEADLINE_MS = 5_000;
 const RESTART_DELAY_MS = 500;
 
 /** Returns null when the store cannot be opened a second time. */
@@ -61,13 +40,14 @@ class LeaseRenewerThread {
   readonly #store: Store;
   readonly #clients = new Map<number, Client>();
   /** How the next thread opens the store. Each thread needs a description of its own. */
-  #description: StoreDescription | null;
-  #thread: Thread | null = null;
+  #description: StoreDescription | StoreThread | null;
+  #host: RenewerHost | null = null;
+  #isStoreThread = false;
   #ready: Promise<void> | null = null;
   #restart: NodeJS.Timeout | null = null;
   #keys = 0;
 
-  constructor(store: Store, description: StoreDescription) {
+  constructor(store: Store, description: StoreDescription | StoreThread) {
     this.#store = store;
     this.#description = description;
   }
@@ -104,7 +84,7 @@ class LeaseRenewerThread {
       client.onClosed = resolve;
     });
     this.#post({ kind: 'close', key });
-    if (this.#thread !== null) await atMost(closed, END_DEADLINE_MS);
+    if (this.#host !== null) await atMost(closed, END_DEADLINE_MS);
     await this.#leave(key);
   }
 
@@ -114,32 +94,28 @@ class LeaseRenewerThread {
     if (this.#clients.size > 0) return;
     threads.delete(this.#store);
     if (this.#restart !== null) clearTimeout(this.#restart);
-    const thread = this.#thread;
-    this.#thread = null;
-    if (thread === null) return;
-    const ended = new Promise((resolve) => thread.once('exit', resolve));
-    thread.postMessage({ kind: 'end' } satisfies ToLeaseRenewer);
-    await atMost(ended, END_DEADLINE_MS);
-    await thread.terminate();
+    const host = this.#host;
+    this.#host = null;
+    await host?.end();
   }
 
   #start(): Promise<void> {
     const description = this.#description ?? this.#store.describe();
     this.#description = null;
     if (description === null) return Promise.reject(new Error('the store cannot be opened again'));
-    const thread = spawn(description);
-    this.#thread = thread;
+    this.#isStoreThread = 'run' in description;
     return new Promise((resolve, reject) => {
-      thread.on('message', (message: FromLeaseRenewer) => {
+      const onMessage = (message: FromLeaseRenewer): void => {
         if (message.kind === 'ready') resolve();
         else if (message.kind === 'failed') reject(errorOf(message));
         else this.#dispatch(message);
-      });
-      thread.on('error', (error) => this.#died(thread, error));
-      thread.once('exit', () => {
+      };
+      const onEnd = (error: unknown): void => {
         reject(new LonghaulError('store-unavailable', 'the lease renewer thread ended at its start'));
-        this.#died(thread, null);
-      });
+        this.#ended(host, error);
+      };
+      const host = openHost(description, { onMessage, onEnd });
+      this.#host = host;
     });
   }
 
@@ -149,12 +125,14 @@ class LeaseRenewerThread {
     else client?.emit(message.event);
   }
 
-  #died(thread: Thread, error: unknown): void {
-    if (this.#thread !== thread) return;
-    this.#thread = null;
-    const why = error ?? new Error('the lease renewer thread ended');
-    for (const client of this.#clients.values()) client.emit({ kind: 'trouble', error: why });
-    this.#restart = setTimeout(() => void this.#reopen(), RESTART_DELAY_MS);
+  /** A store's thread is not started again: without it there is no store. */
+  #ended(host: RenewerHost, error: unknown): void {
+    if (this.#host !== host) return;
+    this.#host = null;
+    const why = error ?? new LonghaulError('store-closed', 'the lease renewer thread ended');
+    const kind = this.#isStoreThread ? 'unavailable' : 'trouble';
+    for (const client of this.#clients.values()) client.emit({ kind, error: why });
+    if (!this.#isStoreThread) this.#restart = setTimeout(() => void this.#reopen(), RESTART_DELAY_MS);
   }
 
   /** Starts the thread again for all workers. Updates sent in between are lost; the leases are in the lease tables. */
@@ -171,18 +149,12 @@ class LeaseRenewerThread {
   }
 
   #post(message: ToLeaseRenewer): void {
-    this.#thread?.postMessage(message);
+    this.#host?.post(message);
   }
 }
 
-function spawn({ module, options, transfer }: StoreDescription): Thread {
-  return new Thread(new URL('./lease-renewer-thread.js', import.meta.url), {
-    name: 'longhaul-lease-renewer',
-    // As for the SQLite engine: the options of the user's program are not meant for this file.
-    execArgv: [],
-    workerData: { module, options },
-    transferList: [...transfer] as never[],
-  });
+function openHost(description: StoreDescription | StoreThread, listener: HostListener): RenewerHost {
+  return 'run' in description ? joinThread(description, listener) : startThread(description, listener);
 }
 
 function errorOf({ message, code }: FromLeaseRenewer & { kind: 'failed' }): LonghaulError {

@@ -9,6 +9,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import { runModule } from '../run-module.ts';
 import type { Call, EngineClient } from './engine-clients.ts';
 import { EngineClients } from './engine-clients.ts';
 import type { FileHealth } from './file-health.ts';
@@ -75,8 +76,8 @@ export class Engine {
       case 'acknowledge':
         client.unacknowledged -= message.messages;
         return;
-      case 'join':
-        this.join(message.port);
+      case 'run':
+        void runModule(message, (port) => this.join(port));
         return;
       case 'close':
         this.#isClosing = true;

@@ -42,8 +42,8 @@ export type ToEngine =
   | { readonly kind: 'listen'; readonly scope: EventScope | null }
   /** The client has received that many messages with events. */
   | { readonly kind: 'acknowledge'; readonly messages: number }
-  /** Adds another client, with a port of its own. */
-  | { readonly kind: 'join'; readonly port: MessagePort }
+  /** Runs a module in the engine's thread, with a port to the sender. */
+  | { readonly kind: 'run'; readonly module: string; readonly port: MessagePort }
   | { readonly kind: 'close' };
 
 export type FromEngine =

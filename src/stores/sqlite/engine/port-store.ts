@@ -1,51 +1,45 @@
-/**
- * A store over a port to its engine. The lease renewer thread opens one with `openPortStore`: it uses the engine of its
- * process even while the main thread is blocked.
- */
+/** A store over a port to its engine, and the jobs of one for a module that runs in the engine's thread. */
 import type { MessagePort } from 'node:worker_threads';
-import { MessageChannel } from 'node:worker_threads';
 import type { CallArgument, CallName, CallResult } from '../../../core/operations/perform.ts';
 import { jobStoreOver } from '../../../core/operations/port.ts';
 import type { JobStore } from '../../../core/ports/job-store.ts';
 import { migrationOver } from '../../../core/ports/migration.ts';
 import type { Records } from '../../../core/ports/records.ts';
-import type { Store, StoreDescription } from '../../../core/ports/store.ts';
+import type { Store, StoreThread } from '../../../core/ports/store.ts';
 import { openFileLogs } from '../file-logs.ts';
 import { PortClient } from './port-client.ts';
 
-export interface PortStoreOptions {
-  readonly port: MessagePort;
-  /** The directory of the database, where the logs are. */
-  readonly home: string;
-}
-
-export async function openPortStore({ port, home }: PortStoreOptions): Promise<Store> {
+/** Closing it closes the port and leaves the engine as it is. */
+export function openPortJobs(port: MessagePort): Pick<Store, 'jobs' | 'close'> {
   const client = new PortClient(port);
-  return storeOver(client, home, async () => {
-    await client.drain();
-    client.close();
-  });
+  return {
+    jobs: jobsOver(client),
+    close: async () => {
+      await client.drain();
+      client.close();
+    },
+  };
 }
 
-/** The store of the caller that opened the engine: closing it also ends the engine, and `ended` resolves then. */
+/**
+ * The store of the caller that opened the engine: closing it also ends the engine, and `ended` resolves then. `home` is
+ * the directory of the database, where the logs are.
+ */
 export function ownStore(client: PortClient, home: string, ended: Promise<unknown>): Store {
-  return storeOver(client, home, async () => {
+  let closing: Promise<void> | undefined;
+  const jobs = jobsOver(client);
+  const close = async (): Promise<void> => {
     await client.drain();
     client.send({ kind: 'close' });
     await ended;
-  });
-}
-
-function storeOver(client: PortClient, home: string, close: () => Promise<void>): Store {
-  let closing: Promise<void> | undefined;
-  const jobs = jobsOver(client);
+  };
   return {
     jobs,
     records: recordsOver(client),
     logs: openFileLogs(home, jobs),
     migration: migrationOver((name, argument) => client.call(`migration.${name}`, argument, undefined)),
     isShared: false,
-    describe: () => describe(client, home),
+    describe: () => threadOver(client),
     close: () => (closing ??= close()),
   };
 }
@@ -66,12 +60,8 @@ function recordsOver(client: PortClient): Records {
   };
 }
 
-function describe(client: PortClient, home: string): StoreDescription {
-  const { port1, port2 } = new MessageChannel();
-  client.send({ kind: 'join', port: port1 }, [port1]);
+function threadOver(client: PortClient): StoreThread {
   return {
-    module: new URL('../open-store.js', import.meta.url).href,
-    options: { port: port2, home },
-    transfer: [port2],
+    run: (module, port) => client.send({ kind: 'run', module, port: port as MessagePort }, [port as MessagePort]),
   };
 }
