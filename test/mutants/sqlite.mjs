@@ -11,16 +11,17 @@ const later = ['test/faults/later-sync-sqlite.test.ts'];
 export const sqlite = [
   {
     name: 'sqlite: no sync follows a claim that was answered before it',
-    file: 'src/stores/sqlite/engine/commit-sync.ts',
+    file: 'src/stores/sqlite/commit-sync.ts',
     find: '  #syncDue(): void {\n    try {\n      this.now();',
     replace: '  #syncDue(): void {\n    try {\n      this.#done();',
     suites: later,
   },
   {
-    name: 'sqlite: a settlement is answered before its sync',
-    file: 'src/stores/sqlite/engine/group-writer.ts',
-    find: "name === 'claim' && sync === 'later'",
-    replace: "name === 'settle' || (name === 'claim' && sync === 'later')",
+    name: 'sqlite: an add and a settlement are answered before their sync',
+    file: 'src/stores/sqlite/commit-sync.ts',
+    find: 'const isEarly = this.#isNextEarly;',
+    replace: 'const isEarly = true;',
+    and: { find: " || events.some(({ type }) => type !== 'claimed')", replace: '' },
     suites: later,
   },
   {
@@ -39,7 +40,7 @@ export const sqlite = [
   },
   {
     name: 'sqlite: a power cut makes tokens repeat',
-    file: 'src/stores/sqlite/engine/commit-sync.ts',
+    file: 'src/stores/sqlite/commit-sync.ts',
     find: 'SKIPPED_TOKENS = 16_384',
     replace: 'SKIPPED_TOKENS = 0',
     suites: later,
@@ -53,7 +54,7 @@ export const sqlite = [
   },
   {
     name: 'sqlite: a lost attempt is reported before its end is synced',
-    file: 'src/stores/sqlite/engine/commit-sync.ts',
+    file: 'src/stores/sqlite/commit-sync.ts',
     find: " || events.some(({ type }) => type !== 'claimed')",
     replace: '',
     suites: later,
@@ -247,7 +248,7 @@ export const sqlite = [
   },
   {
     name: 'sqlite: a job is presumed new in a queue that is down',
-    file: 'src/stores/sqlite/engine/presumed-adds.ts',
+    file: 'src/stores/sqlite/presumed-adds.ts',
     find: 'return closedState(this.#table.settings(queue)) === null;',
     replace: 'return true;',
     suites: one,

@@ -1,7 +1,7 @@
 /** Decides whether an add presumes that its jobs are new, which saves a query for each id. */
-import type { NewJob } from '../../../core/ports/job-store.ts';
-import { closedState } from '../../../core/settings/delete-queue.ts';
-import type { SqliteTable } from '../tables/sqlite-table.ts';
+import type { NewJob } from '../../core/ports/job-store.ts';
+import { closedState } from '../../core/settings/delete-queue.ts';
+import type { SqliteTable } from './tables/sqlite-table.ts';
 
 /** How many jobs are added with a query for their id, after one that existed. */
 const CHECKED_ADDS = 10_000;

@@ -7,16 +7,16 @@
  * Only claims whose caller allows it (`sync: 'later'`) are committed without. A crash of the process loses nothing: the
  * log is in the page cache. A power cut may undo such a claim, and ends the process that holds the lease too.
  *
- * Invariant: no file of an attempt, no event except `claimed`, and no other call is answered while a claim before it is
- * pending: a commit with fsync covers the whole log.
+ * Invariant: a pending claim becomes durable before its attempt gets a file, before an event other than `claimed` is
+ * published, and before any other call that changes something is answered: an fsync covers the whole log.
  * Invariant: a token is never given out twice. A power cut undoes at most MAX_PENDING_TOKENS of each engine, and an
  * engine that opens the file skips SKIPPED_TOKENS, enough for 256 engines.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import type { StoreEvent } from '../../../core/ports/job-store.ts';
-import type { Durability } from './connection.ts';
-import type { Database } from './sqlite-database.ts';
-import { toSyncProblem } from './sqlite-problem.ts';
+import type { StoreEvent } from '../../core/ports/job-store.ts';
+import type { Durability } from './engine/connection.ts';
+import type { Database } from './engine/sqlite-database.ts';
+import { toSyncProblem } from './engine/sqlite-problem.ts';
 
 /** How long a claim may be pending. Short, so that few attempts are missing in the history after a power cut. */
 export const SYNC_WITHIN_MS = 100;
