@@ -10,7 +10,7 @@ export const contenders = {
   'longhaul-sqlite': {
     title: 'Longhaul, SQLite',
     store: 'sqlite',
-    durability: 'SQLite WAL, synchronous=FULL (fsync before each reply, commits in groups)',
+    durability: 'SQLite WAL, synchronous=FULL (fsync before each reply except to a local claim, commits in groups)',
   },
   bullmq: { title: 'BullMQ', store: 'redis', durability: everySecond },
   'bee-queue': { title: 'bee-queue', store: 'redis', durability: everySecond },

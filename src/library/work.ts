@@ -196,6 +196,7 @@ function workerOptions<Data, Result>(
     concurrency: given.concurrency ?? 1,
     run: tracedRunner(run, telemetry),
     enforcesStop,
+    endsWithProcess: true,
     settingsFor,
     prepare: () => settings.follow(plan.queues),
     waitsForStore: true,

@@ -22,6 +22,11 @@ import type { Refused } from './refusal.ts';
 export interface CallOptions {
   /** The caller's clock; only in a store opened with `clock: 'caller'`. */
   readonly now?: number;
+  /**
+   * Only for a store in a file of this machine; others ignore it. `later`: a claim may be answered before it is on the
+   * disk, because its attempts end with the calling process. `first`: a read returns nothing that a power cut undoes.
+   */
+  readonly sync?: 'later' | 'first';
 }
 
 export interface NewJob {

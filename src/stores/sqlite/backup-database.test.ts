@@ -88,7 +88,7 @@ describe('a copy of a database', () => {
     const copy = await openSqliteStore({ path: to });
     onTestFinished(() => copy.close());
     const [claimed] = (await copy.jobs.claim({ ...claim, requestId: '2' })).jobs;
-    expect(claimed?.lease?.token).toBe(first + 1);
+    expect(claimed?.lease?.token).toBeGreaterThan(first);
   });
 });
 

@@ -52,7 +52,8 @@ async function appendTo(
   { id, token, offset, text, gap }: LogAppend,
   options: CallOptions | undefined,
 ): Promise<LogAppendResult> {
-  const [job] = await jobs.find([id], options);
+  // The claim is durable before the attempt has a file: after a power cut, no later attempt finds the file of this one.
+  const [job] = await jobs.find([id], { ...options, sync: 'first' });
   if (job === null || job === undefined) return refuse('not-found', `job ${id}`);
   if (!holds(job, token)) return refuse('lease-lost', `job ${id}`);
   const folder = logFolder(home, id, job.attempt);

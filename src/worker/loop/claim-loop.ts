@@ -24,6 +24,8 @@ export interface ClaimLoopOptions {
   readonly jobs: JobStore;
   readonly queues: readonly string[];
   readonly leaseMs?: number;
+  /** As in the options of a worker. */
+  readonly endsWithProcess?: boolean;
   readonly availability: StoreAvailability;
   /** Returns how many jobs the worker can take now, apart from those that requests in flight may bring. */
   room(): number;
@@ -190,11 +192,11 @@ export class ClaimLoop {
 
   async #send(request: OpenRequest): Promise<void> {
     const sentAt = monotonicMs();
-    const { jobs, onSent } = this.#options;
+    const { onSent } = this.#options;
     request.isInFlight = true;
     onSent();
     try {
-      const result = await withDeadline(jobs.claim(request.claim), CALL_DEADLINE_MS);
+      const result = await withDeadline(this.#claim(request.claim), CALL_DEADLINE_MS);
       this.#remove(request);
       this.#answered(request.claim, result, sentAt);
     } catch (error) {
@@ -203,6 +205,11 @@ export class ClaimLoop {
     // Settlements that waited for this answer are sent now, even if no other claim follows.
     this.#options.schedule();
     this.#endIfIdle();
+  }
+
+  #claim(request: ClaimRequest): Promise<ClaimResult> {
+    const { jobs, endsWithProcess } = this.#options;
+    return endsWithProcess === true ? jobs.claim(request, { sync: 'later' }) : jobs.claim(request);
   }
 
   #answered(request: ClaimRequest, result: ClaimResult, sentAt: number): void {

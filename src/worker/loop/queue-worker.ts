@@ -166,10 +166,11 @@ export class QueueWorker implements Worker {
   }
 
   #createClaimLoop(): ClaimLoop {
-    const { store, queues, leaseMs, newId, random } = this.#options;
+    const { store, queues, leaseMs, endsWithProcess = false, newId, random } = this.#options;
     return new ClaimLoop({
       jobs: store.jobs,
       queues,
+      endsWithProcess,
       availability: this.#availability,
       newId,
       random,

@@ -37,6 +37,8 @@ export interface WorkerOptions {
   readonly maxAbandoned?: number;
   /** The runner ends cancelled work itself and verifies its end, so such an attempt is waited for. Default: false. */
   readonly enforcesStop?: boolean;
+  /** Attempts end with this process: a store may answer a claim before it is on the disk. Default: false. */
+  readonly endsWithProcess?: boolean;
   /** Kills the process when its main thread is blocked for this long. Default: never. */
   readonly maxBlockMs?: number;
   /** What happens to running attempts while the store is unavailable. Default: `stop` for a shared store, else `continue`. */

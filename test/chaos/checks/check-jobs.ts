@@ -1,7 +1,7 @@
 /** Checks of single jobs: lost, twice, stuck, thrown away, and the agreement of a job with its history. Pure. */
 import { isEnded } from '../../../src/core/job/job.ts';
 import { checkHistory } from '../../faults/check-history.ts';
-import { type LedgerEntry, runsOf } from '../../faults/ledger.ts';
+import { type HandlerRun, type LedgerEntry, runsOf } from '../../faults/ledger.ts';
 import { type Check, type CheckName, type Evidence, type Finding, processFaults } from './evidence.ts';
 
 const findings = (check: CheckName, texts: readonly string[]): readonly Finding[] =>
@@ -84,9 +84,22 @@ function wrongResults({ jobs }: Evidence): readonly string[] {
   });
 }
 
+/** SQLite syncs the claim of a handler at most this much later than it is answered. */
+const SYNCED_WITHIN_MS = 1_000;
+
+/** Whether a power cut may have undone the claim of a handler's run: no row of the job has its token. */
+function isUndone({ id, token, pid, startedAt }: HandlerRun, { entries, faults, jobs }: Evidence): boolean {
+  const isHandler = entries.some((entry) => entry.type === 'ready' && entry.pid === pid);
+  const isCut = faults.some(
+    ({ effect, from, to }) => effect === 'power' && startedAt > from - SYNCED_WITHIN_MS && startedAt < to,
+  );
+  const rows = jobs.find(({ job }) => job.id === id)?.rows ?? [];
+  return isHandler && isCut && !rows.some((row) => row.token === token);
+}
+
 /** A history is not one that the rules allow, differs from its job, or lacks a run that a handler recorded. */
 export const checkHistories: Check = (evidence) => {
-  const runs = runsOf(evidence.entries);
+  const runs = runsOf(evidence.entries).filter((run) => !isUndone(run, evidence));
   const present = new Set(evidence.jobs.map(({ job }) => job.id));
   const { problems } = checkHistory({
     acked: [],

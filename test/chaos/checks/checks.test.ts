@@ -33,6 +33,9 @@ const lostOnce = rowsOf(
 const second = (from: number, to: number) => aRun(9, from, to, { pid: 2, attempt: 2 });
 const ranTwice = { jobs: [aStoredJob({}, lostOnce)], logs: new Map() };
 
+/** A run of a worker's process whose token is in no history. */
+const undone = [entry(0, 'ready', { pid: 4 }), entry(4, 'start', { pid: 4, token: 5, attempt: 1 })];
+
 describe('the checks of a chaos run find nothing in', () => {
   it.each<[string, Partial<Evidence>]>([
     ['a job that ran and was completed', {}],
@@ -42,6 +45,10 @@ describe('the checks of a chaos run find nothing in', () => {
         faults: [aFault({ effect: 'power', from: 36_000, to: 36_010, pid: null })],
         logs: new Map([['a 1', ['\0\0\0\0\0\0', 'line 1']]]),
       },
+    ],
+    [
+      'a run whose claim a power cut undid',
+      { entries: withEntries(...undone), faults: [aFault({ effect: 'power', from: 5, to: 6, pid: null, pids: [4] })] },
     ],
     [
       'a run that failed, of a process that was killed long after the next run',
@@ -203,6 +210,14 @@ describe('the checks of a chaos run find', () => {
     ['a count that differs from the jobs', 'statistics', { counts: new Map([['plain', countsOf({ done: 2 })]]) }],
     ['a queue that is not counted', 'statistics', { counts: new Map() }],
     ['statistics that lack a completion', 'statistics', { completions: new Map([['plain', 0]]) }],
+    [
+      'a run without a claim, long before a power cut',
+      'history',
+      {
+        entries: withEntries(...undone),
+        faults: [aFault({ effect: 'power', from: 1_500, to: 1_600, pid: null, pids: [4] })],
+      },
+    ],
     ['a log with a gap', 'log lines', { logs: new Map([['a 1', ['line 1']]]) }],
     ['a log that lacks its last line', 'log lines', { logs: new Map([['a 1', ['line 0']]]) }],
     [

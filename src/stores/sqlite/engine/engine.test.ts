@@ -16,7 +16,8 @@ async function anEngine() {
   const path = await aDatabasePath();
   const ignore = (): void => undefined;
   const clock = new StoreClock('store');
-  const session = new Session({ path, durability: 'full', clock, hasListeners: () => false, onEvents: ignore });
+  const callbacks = { hasListeners: () => false, onEvents: ignore, onFailed: ignore };
+  const session = new Session({ path, durability: 'full', clock, ...callbacks });
   session.register();
   const health = new FileHealth({ path, probe: () => session.probe() });
   const writer = new GroupWriter(session, new Ballast(path, ignore), health);

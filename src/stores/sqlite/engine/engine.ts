@@ -67,8 +67,8 @@ export class Engine {
   #receive(client: EngineClient, message: ToEngine): void {
     switch (message.kind) {
       case 'requests':
-        for (const [id, name, packed, now] of message.requests)
-          this.#queue({ client, request: [id, name, unpackArgument(name, packed), now] });
+        for (const [id, name, packed, now, sync] of message.requests)
+          this.#queue({ client, request: [id, name, unpackArgument(name, packed), now, sync] });
         break;
       case 'listen':
         client.scope = message.scope;
@@ -133,6 +133,7 @@ export class Engine {
     const { broken } = this.#parts.health;
     if (broken !== undefined) return this.#refuse(calls, broken);
     try {
+      if (calls.some(({ request }) => request[4] === 'first')) this.#parts.session.sync.now();
       const results = this.#parts.session.read(() => calls.map((call) => this.#read(call)));
       for (const [place, result] of results.entries())
         this.#clients.answer(calls[place] as Call, this.#explained(result));

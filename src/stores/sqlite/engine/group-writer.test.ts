@@ -24,6 +24,7 @@ function openSession(path: string): Session {
     clock: new StoreClock('store'),
     hasListeners: () => false,
     onEvents: () => undefined,
+    onFailed: () => undefined,
   });
   opened.register();
   return opened;

@@ -1,5 +1,5 @@
 /**
- * Writes a group of calls in one transaction, with one fsync for all of them.
+ * Writes a group of calls in one transaction, with one fsync for all of them; for claims it may follow (commit-sync.ts).
  *
  * The calls first run without savepoints. If one throws, the whole group is rolled back and runs again with a savepoint
  * around each call, so that only the call that throws is undone. Savepoints are expensive, and throwing is rare.
@@ -27,6 +27,9 @@ export interface Group {
 
 /** A call waits little longer than this for the group before it. */
 const MAX_GROUP_MS = 20;
+
+/** Whether a call may be answered before an fsync. A group with any other call is committed with one. */
+const mayCommitEarly = ([, name, , , sync]: Request): boolean => name === 'claim' && sync === 'later';
 
 export class GroupWriter {
   readonly #session: Session;
@@ -59,6 +62,7 @@ export class GroupWriter {
 
   #transact(requests: readonly Request[], run: (request: Request) => CallResult): Group {
     const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.ensure();
+    if (requests.every(mayCommitEarly)) this.#session.sync.allowLater();
     this.#session.begin();
     try {
       const endAt = performance.now() + MAX_GROUP_MS;

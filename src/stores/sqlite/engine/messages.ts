@@ -8,7 +8,7 @@ import type { CallName } from '../../../core/operations/perform.ts';
 import { isReadOnly } from '../../../core/operations/perform.ts';
 import type { ErrorCode, Problem } from '../../../core/ports/errors.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import type { EventScope } from '../../../core/ports/job-store.ts';
+import type { CallOptions, EventScope } from '../../../core/ports/job-store.ts';
 import type { PackedEvents } from './packing.ts';
 
 export type RecordCallName = 'records.get' | 'records.put' | 'records.list' | 'records.delete';
@@ -32,7 +32,13 @@ export function isRead(name: RequestName): boolean {
   return isRecordCall(name) ? name === 'records.get' || name === 'records.list' : isReadOnly(name);
 }
 
-export type Request = readonly [id: number, name: RequestName, argument: unknown, now: number | undefined];
+export type Request = readonly [
+  id: number,
+  name: RequestName,
+  argument: unknown,
+  now: number | undefined,
+  sync?: CallOptions['sync'],
+];
 /** With `problem` the call threw; without it, `answer` is the packed answer (packing.ts). */
 export type Reply = readonly [id: number, answer: unknown, problem?: Thrown];
 

@@ -28,6 +28,7 @@ export function openEngine({ clock, ...opening }: EngineOptions): Engine {
     clock: new StoreClock(clock),
     hasListeners: () => engine.hasListeners,
     onEvents: (events) => engine.emit(events),
+    onFailed: (error) => health.failed(error),
   });
   const ballast = new Ballast(session.path, () => session.shrink());
   register(session, ballast);

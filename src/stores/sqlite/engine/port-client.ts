@@ -6,7 +6,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
-import type { EventListener, EventScope, NewJob, Unsubscribe } from '../../../core/ports/job-store.ts';
+import type { CallOptions, EventListener, EventScope, NewJob, Unsubscribe } from '../../../core/ports/job-store.ts';
 import { addingEvents } from '../../../core/ports/job-store.ts';
 import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
@@ -42,12 +42,15 @@ export class PortClient {
     port.on('close', () => this.lose());
   }
 
-  call(name: RequestName, argument: unknown, now: number | undefined): Promise<unknown> {
+  call(name: RequestName, argument: unknown, { now, sync }: CallOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#over !== undefined) return reject(this.#over);
       this.#lastId += 1;
       this.#waiters.set(this.#lastId, { name, argument, resolve, reject });
-      this.#outbox.push([this.#lastId, name, packArgument(name, argument), now]);
+      const packed = packArgument(name, argument);
+      this.#outbox.push(
+        sync === undefined ? [this.#lastId, name, packed, now] : [this.#lastId, name, packed, now, sync],
+      );
       // Runs after all other work of this turn.
       if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
       else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();

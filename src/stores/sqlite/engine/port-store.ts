@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { CallArgument, CallName, CallResult } from '../../../core/operations/perform.ts';
 import { jobStoreOver } from '../../../core/operations/port.ts';
-import type { JobStore } from '../../../core/ports/job-store.ts';
+import type { CallOptions, JobStore } from '../../../core/ports/job-store.ts';
 import { migrationOver } from '../../../core/ports/migration.ts';
 import type { Records } from '../../../core/ports/records.ts';
 import type { Store, StoreThread } from '../../../core/ports/store.ts';
@@ -37,7 +37,7 @@ export function ownStore(client: PortClient, home: string, ended: Promise<unknow
     jobs,
     records: recordsOver(client),
     logs: openFileLogs(home, jobs),
-    migration: migrationOver((name, argument) => client.call(`migration.${name}`, argument, undefined)),
+    migration: migrationOver((name, argument) => client.call(`migration.${name}`, argument)),
     isShared: false,
     describe: () => threadOver(client),
     close: () => (closing ??= close()),
@@ -45,18 +45,19 @@ export function ownStore(client: PortClient, home: string, ended: Promise<unknow
 }
 
 function jobsOver(client: PortClient): JobStore {
-  const send = <Name extends CallName>(name: Name, argument: CallArgument<Name>, options?: { now?: number }) =>
-    client.call(name, argument, options?.now) as Promise<CallResult<Name>>;
+  const send = <Name extends CallName>(name: Name, argument: CallArgument<Name>, options?: CallOptions) =>
+    client.call(name, argument, options) as Promise<CallResult<Name>>;
   return jobStoreOver(send, (listener, scope) => client.subscribe(listener, scope));
 }
 
 function recordsOver(client: PortClient): Records {
   const send = <Answer>(...call: Parameters<PortClient['call']>) => client.call(...call) as Promise<Answer>;
   return {
-    get: (kind, key, options) => send('records.get', { kind, key }, options?.now),
-    put: (record, options) => send('records.put', record, options?.now),
-    list: (query, options) => send('records.list', query, options?.now),
-    delete: (kind, key, { now, ...condition } = {}) => send('records.delete', { kind, key, ...condition }, now),
+    get: (kind, key, options) => send('records.get', { kind, key }, options),
+    put: (record, options) => send('records.put', record, options),
+    list: (query, options) => send('records.list', query, options),
+    delete: (kind, key, { now, ...condition } = {}) =>
+      send('records.delete', { kind, key, ...condition }, now === undefined ? {} : { now }),
   };
 }
 

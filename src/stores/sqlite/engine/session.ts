@@ -13,8 +13,9 @@ import { perform } from '../../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../../core/operations/throttles.ts';
 import type { ClaimResult, NewJob, StoreEvent } from '../../../core/ports/job-store.ts';
 import { closedReason } from '../../../core/ports/migration.ts';
-import { closedState } from '../../../core/settings/delete-queue.ts';
 import { UNREGISTERED_WORKER_TTL_MS } from '../../../core/settings/settings.ts';
+import { CommitSync, SKIPPED_TOKENS } from '../commit-sync.ts';
+import { PresumedAdds } from '../presumed-adds.ts';
 import { refuseDamaged, withoutDamaged } from '../tables/damaged-jobs.ts';
 import { SqliteMigrationRows } from '../tables/migration-rows.ts';
 import { performOnRecords } from '../tables/record-calls.ts';
@@ -32,8 +33,6 @@ import type { StoreClock } from './store-clock.ts';
 
 /** 8 MB, which takes milliseconds. */
 const SHRINK_PAGES = 2_048;
-/** How many jobs are added with a query for their id, after one that existed. */
-const CHECKED_ADDS = 10_000;
 
 export interface SessionOptions {
   readonly path: string;
@@ -43,24 +42,27 @@ export interface SessionOptions {
   /** Whether a client wants the events of other engines. */
   readonly hasListeners: () => boolean;
   readonly onEvents: (events: readonly StoreEvent[]) => void;
+  /** Called when the fsync that follows a commit failed. */
+  readonly onFailed: (error: unknown) => void;
 }
 
 export class Session {
   /** The real path, with links resolved: the files beside it are shared with other engines. */
   readonly path: string;
   readonly others: OtherEngines;
+  readonly sync: CommitSync;
   readonly #clock: StoreClock;
   readonly #db: Database;
   readonly #numbers: StoreNumbers;
   readonly #records: SqliteRecords;
   readonly #table: SqliteTable;
+  readonly #presumed: PresumedAdds;
   readonly #migrationRows: SqliteMigrationRows;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #totalChanges: Statement;
   #events: StoreEvent[] = [];
   #changesBefore = 0;
-  #checkedAdds = 0;
 
   constructor(options: SessionOptions) {
     const { path, clock } = options;
@@ -79,12 +81,14 @@ export class Session {
     });
     const closed = () => closedReason(this.#records.standing());
     this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, throttle, closed, emit });
+    this.#presumed = new PresumedAdds(this.#table);
     this.#migrationRows = new SqliteMigrationRows(db, {
       numbers: this.#numbers,
       records: this.#records,
       table: this.#table,
     });
     this.others = new OtherEngines(db, { ...options, path: this.path });
+    this.sync = new CommitSync(db, { ...options, path: this.path });
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#totalChanges = db.prepare('SELECT total_changes()');
@@ -93,7 +97,10 @@ export class Session {
   /** Adds this engine to those that have the file open. Throws when another process holds the lock; then nothing was done. */
   register(): void {
     stopWaiting(this.#db);
-    this.#transact(() => this.others.register());
+    this.#transact(() => {
+      this.others.register();
+      this.#db.exec(`UPDATE meta SET token = token + ${SKIPPED_TOKENS}`);
+    });
   }
 
   /** Removes this engine's row. Waits for the lock: a row that stays makes others log events without a reader. */
@@ -105,6 +112,7 @@ export class Session {
   /** Starts a write transaction. If it throws, no transaction is open. */
   begin(): void {
     this.#rollBack();
+    this.sync.begin();
     execute(this.#begin);
     try {
       this.#catchUp();
@@ -136,24 +144,14 @@ export class Session {
    */
   performOnce(request: Request, moment: Moment): unknown {
     const [, name, argument] = request;
-    if (name !== 'add' || !this.#mayPresume(argument as readonly NewJob[])) return this.perform(request, moment);
+    if (name !== 'add' || !this.#presumed.mayPresume(argument as readonly NewJob[]))
+      return this.perform(request, moment);
     return this.#table.presumingNew(() => this.perform(request, moment));
   }
 
-  #mayPresume(jobs: readonly NewJob[]): boolean {
-    if (this.#checkedAdds > 0) this.#checkedAdds -= jobs.length;
-    return this.#checkedAdds <= 0 && this.#table.closed() === null && jobs.every((job) => this.#isOrdinary(job));
-  }
-
-  /** Whether the add of a job that exists fails at the unique index: it reads no other job, and no queue refuses it. */
-  #isOrdinary({ queue, unique, onTaken, dependsOn }: NewJob): boolean {
-    if (unique !== undefined || onTaken !== undefined || dependsOn !== undefined) return false;
-    return closedState(this.#table.settings(queue)) === null;
-  }
-
-  /** Called when a job existed that was presumed new: adds query for their ids for a while. */
+  /** Called when a job existed that was presumed new. */
   checkAdds(): void {
-    this.#checkedAdds = CHECKED_ADDS;
+    this.#presumed.checkAdds();
   }
 
   perform([, name, argument]: Request, moment: Moment): unknown {
@@ -190,13 +188,15 @@ export class Session {
   /** Commits, and returns the events of the transaction. */
   commit(): readonly StoreEvent[] {
     const events = this.#events;
-    if (this.#changes() !== this.#changesBefore) {
+    const hasChanged = this.#changes() !== this.#changesBefore;
+    if (hasChanged) {
       this.#table.save(this.#clock.memory);
       this.others.publish(events);
     }
     this.others.writeClock();
     execute(this.#commit);
     this.#clock.commit();
+    if (hasChanged) this.sync.committed(events);
     return events;
   }
 
@@ -248,11 +248,13 @@ export class Session {
   }
 
   close(): void {
+    this.sync.close();
     this.others.close();
     this.#db.close();
   }
 
   #transact(body: () => void): void {
+    this.sync.begin();
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       body();

@@ -118,6 +118,17 @@ export function isSync(error: unknown): boolean {
   return code === IOERR_FSYNC || code === IOERR_DIR_FSYNC;
 }
 
+/** Returns an error like that of a failed sync inside SQLite. */
+export function toSyncProblem(cause: unknown): Error {
+  const { errno = 0 } = cause as NodeJS.ErrnoException;
+  const error = new Error('disk I/O error', { cause });
+  return Object.assign(error, {
+    sqliteCodeName: 'SQLITE_IOERR',
+    sqliteExtendedCode: IOERR_FSYNC,
+    systemErrno: Math.abs(errno),
+  });
+}
+
 /** The disk or its permissions make the file unusable. A full disk and a lock do not count. */
 export function isDiskFault(error: unknown): boolean {
   if (isFull(error)) return false;
