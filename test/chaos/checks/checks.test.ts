@@ -44,6 +44,13 @@ describe('the checks of a chaos run find nothing in', () => {
       },
     ],
     [
+      'an id that was new again after a power cut during its first answer',
+      {
+        entries: withEntries(entry(30, 'acked', { outcome: 'added' })),
+        faults: [aFault({ effect: 'power', from: 1, to: 3, pid: null })],
+      },
+    ],
+    [
       'a run that failed, of a process that was killed long after the next run',
       {
         ...ranTwice,
