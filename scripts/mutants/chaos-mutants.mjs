@@ -11,16 +11,16 @@ import { bundleProgram } from '../bundle-fixtures.mjs';
 import { print, root, run, seconds, UserError } from '../script-support.mjs';
 import { copyTree, inTemporaryDirectory, patch, updateBuild } from './mutant-tree.mjs';
 
-/** Bugs of leases, tokens, repeats, commits, limits, logs, steps and counts, with the store in which each shows. */
+/** Bugs of leases, tokens, repeats, limits, logs, steps and counts, with the store in which each shows. */
 export const CHAOS_MUTANTS = [
   ['a stale token can settle', 'sqlite'],
   ['an expired lease is never lost', 'sqlite'],
   ['sqlite: the counts drift', 'sqlite'],
   ['sqlite: each process gives its own tokens', 'sqlite'],
-  ['sqlite: a call is answered before the commit', 'sqlite'],
+  ['the last output of a script is cut off', 'sqlite'],
   ['redis: the fast path of an add overwrites an existing job', 'redis'],
   ['redis: the fast path accepts a completion with a stale token', 'redis'],
-  ['logs: Redis doubles the output of a repeated append', 'redis'],
+  ['redis: the fast path of a claim gives a token twice', 'redis'],
   ['redis: the fast path ignores limits', 'redis'],
   ['steps: a kept step runs again in a later attempt', 'redis'],
 ];
