@@ -40,7 +40,7 @@ const script: PlannedJob = { queue: SCRIPT_QUEUE, data: {} };
 export const JOBS: Readonly<Record<'library' | 'http' | 'cli', readonly PlannedJob[]>> = {
   library: [
     plain(),
-    plain({ ms: 30, lines: 3 }),
+    plain({ ms: 300, lines: 6 }),
     plain(),
     { queue: 'steps', data: { steps: 3, ms: 20 } },
     plain({ fails: true }),
@@ -52,7 +52,7 @@ export const JOBS: Readonly<Record<'library' | 'http' | 'cli', readonly PlannedJ
     plain({ lines: 2 }),
     { queue: 'limited', data: { ms: 40 } },
     plain(),
-    plain({ ms: 900, lines: 1 }),
+    plain({ ms: 900, lines: 9 }),
     { queue: 'steps', data: { steps: 5 } },
     { queue: 'rated', data: { ms: 5 } },
     plain(),

@@ -300,6 +300,20 @@ export const sqlite = [
     suites: ['src/stores/sqlite/engine/engine.test.ts'],
   },
   {
+    name: 'sqlite: a second rollback hides the error of the disk',
+    file: 'src/stores/sqlite/engine/schema.ts',
+    find: "if (db.isTransaction) db.exec('ROLLBACK');",
+    replace: "db.exec('ROLLBACK');",
+    suites: ['test/chaos/every-io-call.test.ts'],
+  },
+  {
+    name: 'sqlite: a disk that fails to write the ballast counts as full',
+    file: 'src/stores/sqlite/engine/ballast.ts',
+    find: 'if (!isFull(error)) this.#fault = error;',
+    replace: '',
+    suites: ['src/stores/sqlite/engine/group-writer.test.ts'],
+  },
+  {
     name: 'sqlite: a read error of the disk counts as damage',
     file: 'src/stores/sqlite/engine/file-health.ts',
     find: 'if (isUnreadable(error) && !this.#isSound()) return',

@@ -16,16 +16,17 @@ export const checkLost: Check = (evidence) => {
   const deletions = ofType(evidence, 'queue-deleted');
   const isDeleted = ({ queue, at }: LedgerEntry): boolean =>
     deletions.some((deletion) => deletion.queue === queue && deletion.at > at);
-  // An answer during the cut itself may be older than the cut or not.
-  const cuts = evidence.faults.filter(({ effect }) => effect === 'power');
-  const isInCut = ({ at }: LedgerEntry): boolean => cuts.some(({ from, to }) => from <= at && at <= to);
   const missing = ofType(evidence, 'acked').filter((ack) => !present.has(ack.id ?? ''));
-  const lost = missing.filter((ack) => !isDeleted(ack) && !isInCut(ack));
+  const lost = missing.filter((ack) => !isDeleted(ack) && !isInCut(ack, evidence));
   return findings(
     'lost',
     lost.map(({ id, queue, at }) => `${id} of ${queue} was confirmed at ${Math.round(at)} and is not in the store`),
   );
 };
+
+/** An answer during a power cut may be older than the cut or not: what it confirmed may be gone. */
+const isInCut = ({ at }: LedgerEntry, { faults }: Evidence): boolean =>
+  faults.some(({ effect, from, to }) => effect === 'power' && from <= at && at <= to);
 
 /** A job was completed twice, or its id was added twice as a new job. */
 export const checkTwice: Check = (evidence) => {
@@ -37,8 +38,10 @@ export const checkTwice: Check = (evidence) => {
     .filter(([, each]) => each.size > 1)
     .map(([id, each]) => `${id} under ${[...each].join()}`);
   const added = new Map<string, number>();
-  for (const { id = '', outcome } of ofType(evidence, 'acked'))
-    if (outcome === 'added') added.set(id, (added.get(id) ?? 0) + 1);
+  for (const ack of ofType(evidence, 'acked')) {
+    const { id = '', outcome } = ack;
+    if (outcome === 'added' && !isInCut(ack, evidence)) added.set(id, (added.get(id) ?? 0) + 1);
+  }
   const again = [...added].filter(([, times]) => times > 1).map(([id, times]) => `${id} was new in ${times} adds`);
   return findings('twice', [
     ...problems.filter((problem) => /^I[23] /.test(problem)),

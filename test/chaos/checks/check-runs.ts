@@ -2,16 +2,25 @@
 import { type HandlerRun, type LedgerEntry, longestOverlapMs, runsOf, wasStopped } from '../../faults/ledger.ts';
 import { type Check, checkedRuns, type Evidence, type Finding, GRACE_MS, processFaults } from './evidence.ts';
 
-/** Two runs of a job at the same time, although neither process was frozen. */
+/** Two runs of a job at the same time, although neither process was frozen, or blocked without a store. */
 export const checkOverlap: Check = (evidence) => {
   const faults = processFaults(evidence);
-  return [...byJob(checkedRuns(evidence))].flatMap(([id, runs]): Finding[] => {
+  const runs = checkedRuns(evidence).filter((run) => !wasCutOffWhileBlocked(run, evidence));
+  return [...byJob(runs)].flatMap(([id, runs]): Finding[] => {
     const ms = runs.length < 2 ? 0 : longestOverlapMs(runs, faults);
     if (ms <= GRACE_MS) return [];
     const tokens = runs.map(({ token, pid }) => `${token} in process ${pid}`).join(', ');
     return [{ check: 'overlap', text: `runs of ${id} overlap by ${Math.round(ms)} ms: tokens ${tokens}` }];
   });
 };
+
+/** A blocked loop alone loses no lease. If the store is out of reach too, it does, and cannot stop its handler either. */
+const wasCutOffWhileBlocked = (run: HandlerRun, { faults }: Evidence): boolean =>
+  run.abortReason === 'unreachable' &&
+  faults.some(
+    ({ kind, pid, from, to }) =>
+      kind === 'block-loop' && pid === run.pid && from < run.lastAt && to + GRACE_MS > run.startedAt,
+  );
 
 function byJob(runs: readonly HandlerRun[]): ReadonlyMap<string, HandlerRun[]> {
   const grouped = new Map<string, HandlerRun[]>();

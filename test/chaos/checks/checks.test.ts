@@ -36,6 +36,17 @@ const ranTwice = { jobs: [aStoredJob({}, lostOnce)], logs: new Map() };
 /** A run of a worker's process whose token is in no history. */
 const undone = [entry(0, 'ready', { pid: 4 }), entry(4, 'start', { pid: 4, token: 5, attempt: 1 })];
 
+/** The first run is aborted for a reason after a blocked loop, when the second has run for a second. */
+const blockedUntilAborted = (reason: string): Partial<Evidence> => ({
+  ...ranTwice,
+  entries: [
+    entry(10, 'start', { token: 7, attempt: 1 }),
+    ...second(2_000, 3_050),
+    entry(3_000, 'aborted', { token: 7, attempt: 1, reason }),
+  ].sort((a, b) => a.at - b.at),
+  faults: [aFault({ kind: 'block-loop', effect: 'network', from: 20, to: 2_990 })],
+});
+
 describe('the checks of a chaos run find nothing in', () => {
   it.each<[string, Partial<Evidence>]>([
     ['a job that ran and was completed', {}],
@@ -44,6 +55,14 @@ describe('the checks of a chaos run find nothing in', () => {
       {
         faults: [aFault({ effect: 'power', from: 36_000, to: 36_010, pid: null })],
         logs: new Map([['a 1', ['\0\0\0\0\0\0', 'line 1']]]),
+      },
+    ],
+    ['two runs at the same time, of which one was blocked without a store', blockedUntilAborted('unreachable')],
+    [
+      'an id that was new again after a power cut during its first answer',
+      {
+        entries: withEntries(entry(30, 'acked', { outcome: 'added' })),
+        faults: [aFault({ effect: 'power', from: 1, to: 3, pid: null })],
       },
     ],
     [
@@ -193,6 +212,7 @@ describe('the checks of a chaos run find', () => {
       'overlap',
       { ...ranTwice, entries: [...aRun(7, 10, 9_000), ...second(3_000, 8_000)].sort((a, b) => a.at - b.at) },
     ],
+    ['a lease that was lost in a blocked loop with a store', 'overlap', blockedUntilAborted('lease-lost')],
     ['a job that waits at the end', 'stuck', { jobs: [aStoredJob({}, rowsOf(added))] }],
     ['a job that runs at the end', 'stuck', { jobs: [aStoredJob({}, rowsOf(added, claimed))] }],
     ['the result of another run', 'thrown away', { jobs: [aStoredJob({ result: '6' })] }],

@@ -1,4 +1,4 @@
-/** Changes of the configuration in flight: pause, limits, rates, a deleted queue, a revoked token. */
+/** Changes of the configuration in flight: pause, limits, rates, moved jobs, a deleted queue, a revoked token. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../../faults/ledger.ts';
 import type { Stage } from '../stage.ts';
@@ -16,6 +16,31 @@ export const pauseQueue: FaultKind = {
     await sleep(ms);
     await stage.untilDone(`resume ${queue}`, () => stage.longhaul.queue(queue).resume());
     return { detail: `${queue} for ${ms} ms` };
+  },
+};
+
+const MOVED_JOBS = 20;
+
+/** Moves waiting jobs to another queue. It is paused first, so that jobs wait; those that run are refused. */
+export const moveJobs: FaultKind = {
+  name: 'move-jobs',
+  effect: 'configuration',
+  needs: [],
+  inject: async ({ stage, random }) => {
+    const [from, to] = random.pick([
+      ['plain', 'steps'],
+      ['steps', 'plain'],
+    ] as const);
+    const ms = random.between(200, 800);
+    await stage.untilDone(`pause ${from}`, () => stage.longhaul.queue(from).pause('chaos'));
+    await sleep(ms);
+    const { jobs } = await stage.untilDone('list jobs', () =>
+      stage.longhaul.store.jobs.list({ queue: from, state: 'waiting', order: 'newest', limit: MOVED_JOBS }),
+    );
+    const moves = jobs.map(({ id }) => ({ id, queue: to }));
+    await stage.untilDone('move jobs', () => stage.longhaul.store.jobs.move(moves));
+    await stage.untilDone(`resume ${from}`, () => stage.longhaul.queue(from).resume());
+    return { detail: `${moves.length} jobs of ${from} to ${to}` };
   },
 };
 

@@ -1,5 +1,5 @@
 /** All kinds of faults, by name. */
-import { changeLimit, changeRate, deleteQueue, pauseQueue, revokeToken } from './configuration-faults.ts';
+import { changeLimit, changeRate, deleteQueue, moveJobs, pauseQueue, revokeToken } from './configuration-faults.ts';
 import type { FaultKind } from './fault-kind.ts';
 import { fullDisk, readErrors, stepAllClocks, stepOneClock, syncErrors, writeErrors } from './machine-faults.ts';
 import {
@@ -40,6 +40,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   pauseQueue,
   changeLimit,
   changeRate,
+  moveJobs,
   deleteQueue,
   revokeToken,
 ];

@@ -44,6 +44,9 @@ export const disconnectHttp: FaultKind = {
 
 const FATES: readonly Fate[] = ['drop', 'half-request', 'lose-reply', 'half-reply'];
 
+/** Many cuts hit a call that is repeated once more; few let connections work meanwhile. */
+const CUT_SHARES: readonly number[] = [0.02, 0.05, 0.2];
+
 /** At random requests of random connections, before or after the server executed them. */
 export const cutRedisReplies: FaultKind = {
   name: 'cut-redis-replies',
@@ -51,8 +54,8 @@ export const cutRedisReplies: FaultKind = {
   needs: ['redis'],
   inject: async ({ stage: { redisProxy }, random }) => {
     if (redisProxy === null) return null;
-    const before = redisProxy.cuts;
-    redisProxy.decide = () => (random.next() < 0.05 ? random.pick(FATES) : 'pass');
+    const [before, share] = [redisProxy.cuts, random.pick(CUT_SHARES)];
+    redisProxy.decide = () => (random.next() < share ? random.pick(FATES) : 'pass');
     await sleep(random.between(300, 1_500));
     redisProxy.decide = () => 'pass';
     return { detail: `${redisProxy.cuts - before} requests` };

@@ -7,6 +7,7 @@
  */
 import { closeSync, openSync, renameSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isFull } from './sqlite-problem.ts';
 
 const BALLAST_BYTES = 6 * 1024 * 1024;
 /** Free space that must remain beside the ballast before it is written again, so that it is not deleted at once. */
@@ -18,6 +19,7 @@ export class Ballast {
   readonly #path: string;
   readonly #shrink: () => void;
   #triedAt = 0;
+  #fault: unknown = null;
 
   /** `shrink` returns unused pages of the database to the file system: they may be the space that is missing. */
   constructor(database: string, shrink: () => void) {
@@ -25,18 +27,24 @@ export class Ballast {
     this.#shrink = shrink;
   }
 
+  /** The error of a disk that has space for the ballast and did not write it; null if the disk is full. */
+  get fault(): unknown {
+    return this.#fault;
+  }
+
   /** Deletes the ballast to free its space. */
   release(): void {
     rmSync(this.#path, { force: true });
-    this.#triedAt = Date.now();
+    [this.#triedAt, this.#fault] = [Date.now(), null];
   }
 
   /** Returns whether the ballast exists, or could be written just now. Other processes use the same file. */
   ensure(): boolean {
     if (statSync(this.#path, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return true;
     const now = Date.now();
-    if (Math.abs(now - this.#triedAt) < RETRY_MS) return false;
-    this.#triedAt = now;
+    // Space takes time to become free; a call of the disk that failed may succeed at once.
+    if (this.#fault === null && Math.abs(now - this.#triedAt) < RETRY_MS) return false;
+    [this.#triedAt, this.#fault] = [now, null];
     return this.#restore();
   }
 
@@ -48,10 +56,20 @@ export class Ballast {
       write(draft);
       renameSync(draft, this.#path);
       return true;
-    } catch {
-      rmSync(draft, { force: true });
+    } catch (error) {
+      if (!isFull(error)) this.#fault = error;
+      discard(draft);
       return false;
     }
+  }
+}
+
+/** A draft that a failing disk keeps is overwritten by the next one. */
+function discard(draft: string): void {
+  try {
+    rmSync(draft, { force: true });
+  } catch {
+    return;
   }
 }
 

@@ -14,7 +14,7 @@ import { readHeader } from './file-header.ts';
 import { applySchema, refuseHeader, refuseSchema, upgradeSchema } from './schema.ts';
 import type { Database } from './sqlite-database.ts';
 import { firstRow, openDatabase } from './sqlite-database.ts';
-import { explain, isUnreadable } from './sqlite-problem.ts';
+import { explain, isUnreadable, readTwice } from './sqlite-problem.ts';
 
 export type Durability = 'full' | 'relaxed';
 
@@ -35,15 +35,19 @@ export interface OpeningOptions {
   readonly create?: boolean;
 }
 
-export function openConnection({ path, durability, create = true }: OpeningOptions): Database {
+export function openConnection(options: OpeningOptions): Database {
   try {
-    if (existsSync(path)) checkHeader(path);
-    else if (create) createIn(dirname(path), path);
-    else throw noStore(path);
-    return openExisting(path, durability);
+    return readTwice(() => openOrCreate(options));
   } catch (error) {
-    throw toOpenError(error, path);
+    throw toOpenError(error, options.path);
   }
+}
+
+function openOrCreate({ path, durability, create = true }: OpeningOptions): Database {
+  if (existsSync(path)) checkHeader(path);
+  else if (create) createIn(dirname(path), path);
+  else throw noStore(path);
+  return openExisting(path, durability);
 }
 
 function openExisting(path: string, durability: Durability): Database {

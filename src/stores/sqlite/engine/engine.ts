@@ -20,7 +20,7 @@ import type { ToEngine } from './messages.ts';
 import { isRead } from './messages.ts';
 import { unpackArgument } from './packing.ts';
 import type { Session } from './session.ts';
-import { isBusy } from './sqlite-problem.ts';
+import { isBusy, readTwice } from './sqlite-problem.ts';
 
 /** Under constant writes, maintenance joins a group after this time. */
 const MAX_DEFER_MS = 25;
@@ -134,7 +134,7 @@ export class Engine {
     if (broken !== undefined) return this.#refuse(calls, broken);
     try {
       if (calls.some(({ request }) => request[4] === 'first')) this.#parts.session.sync.now();
-      const results = this.#parts.session.read(() => calls.map((call) => this.#read(call)));
+      const results = readTwice(() => this.#parts.session.read(() => calls.map((call) => this.#read(call))));
       for (const [place, result] of results.entries())
         this.#clients.answer(calls[place] as Call, this.#explained(result));
     } catch (error) {
@@ -146,7 +146,7 @@ export class Engine {
   #read({ request }: Call): CallResult {
     const { session } = this.#parts;
     try {
-      return { answer: session.perform(request, session.readMoment(request)) };
+      return { answer: readTwice(() => session.perform(request, session.readMoment(request))) };
     } catch (error) {
       return { error };
     }

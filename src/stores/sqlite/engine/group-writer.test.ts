@@ -1,5 +1,5 @@
 /** Groups of calls in one transaction, on a real file. */
-import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
@@ -105,6 +105,16 @@ describe('a group of calls', () => {
       { error: { code: 'store-full' } },
       { answer: [{ outcome: 'cancelled' }] },
     ]);
+  });
+
+  it('does not call a disk full that fails to write the ballast, and tries again with the next job', async () => {
+    const { writer, path } = await openWriter();
+    // A folder in its place: the file cannot be written, although there is space.
+    const draft = join(dirname(path), 'ballast.new');
+    mkdirSync(draft);
+    expect(writer.write([addition(aJob('a'))]).results).toMatchObject([{ error: { code: 'store-unavailable' } }]);
+    rmSync(draft, { recursive: true });
+    expect(writer.write([addition(aJob('b'))]).results).toMatchObject([{ answer: [{ id: 'b' }] }]);
   });
 
   it('leaves no transaction open when it cannot begin: the next group is written', async () => {

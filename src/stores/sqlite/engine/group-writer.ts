@@ -15,7 +15,7 @@ import type { Ballast } from './ballast.ts';
 import type { FileHealth } from './file-health.ts';
 import type { Request } from './messages.ts';
 import type { Session } from './session.ts';
-import { describeProblem, isBusy, isDuplicate, isFull, isInputOutput } from './sqlite-problem.ts';
+import { describeProblem, explain, isBusy, isDuplicate, isFull, isInputOutput } from './sqlite-problem.ts';
 
 export type CallResult = { readonly answer: unknown } | { readonly error: unknown };
 
@@ -132,6 +132,8 @@ export class GroupWriter {
   }
 
   #full(): CallResult {
-    return { error: new LonghaulError('store-full', `no space left for new jobs in ${this.#session.path}`) };
+    const { path } = this.#session;
+    if (this.#ballast.fault !== null) return { error: explain(this.#ballast.fault, path) };
+    return { error: new LonghaulError('store-full', `no space left for new jobs in ${path}`) };
   }
 }

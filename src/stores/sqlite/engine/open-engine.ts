@@ -8,7 +8,7 @@ import { lockedError } from './file-holders.ts';
 import { GroupWriter } from './group-writer.ts';
 import { LockTimeout } from './lock-timeout.ts';
 import { Session } from './session.ts';
-import { explain, isBusy, isFull } from './sqlite-problem.ts';
+import { explain, isBusy, isFull, readTwice } from './sqlite-problem.ts';
 import { StoreClock } from './store-clock.ts';
 import { WakeFile } from './wake-file.ts';
 
@@ -79,7 +79,7 @@ function hasRegistered(session: Session, ballast: Ballast): boolean {
 
 function registerEvenWhenFull(session: Session, ballast: Ballast): void {
   try {
-    session.register();
+    readTwice(() => session.register());
   } catch (error) {
     if (!isFull(error)) throw error;
     ballast.release();

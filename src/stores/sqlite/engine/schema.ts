@@ -67,7 +67,8 @@ function upgrade(db: Database, version: number): void {
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     db.exec('COMMIT');
   } catch (error) {
-    db.exec('ROLLBACK');
+    // A failing disk has already ended the transaction: the error of a second end would hide the first.
+    if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
 }

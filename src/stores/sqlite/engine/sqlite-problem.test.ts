@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { openDatabase } from './sqlite-database.ts';
-import { explain } from './sqlite-problem.ts';
+import { explain, readTwice } from './sqlite-problem.ts';
 
 const sqliteError = (name: string, code: number, systemErrno?: number): Error =>
   Object.assign(new Error('text of SQLite'), { sqliteExtendedCode: code, sqliteCodeName: name, systemErrno });
@@ -31,6 +31,25 @@ describe('a SQLite error', () => {
     expect(explained).toBeInstanceOf(LonghaulError);
     expect(explained).toMatchObject({ code, message: expect.stringContaining('/data/store.db') as string });
     if (code !== 'store-full') expect(explained.message).toContain(`text of SQLite (${name}`);
+  });
+
+  it('is no full disk when a shared memory file could not grow because the disk failed', () => {
+    const explained = explain(sqliteError('SQLITE_IOERR', 4874, 5), '/data/store.db');
+    expect(explained).toMatchObject({ code: 'store-unavailable' });
+  });
+
+  it('of a read is reported only when a second read has it too', () => {
+    const damage = sqliteError('SQLITE_CORRUPT', 11);
+    let reads = 0;
+    const failing = (times: number) => () => {
+      reads += 1;
+      if (reads <= times) throw damage;
+      return 'row';
+    };
+    expect(readTwice(failing(1))).toBe('row');
+    expect(reads).toBe(2);
+    reads = 0;
+    expect(() => readTwice(failing(2))).toThrow(damage);
   });
 
   it('names the system error behind it', () => {

@@ -4,6 +4,7 @@
  * Invariant: no SQLite error reaches a caller without a Longhaul error code, except one that only a bug can cause.
  */
 import { accessSync, constants } from 'node:fs';
+import { constants as osConstants } from 'node:os';
 import { dirname } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import { accessErrorMessage } from '../../../core/input/no-access.ts';
@@ -98,7 +99,14 @@ export function isDuplicate(error: unknown): boolean {
 
 export function isFull(error: unknown): boolean {
   const errno = errnoOf(error);
-  return codeOf(error) === FULL || extendedCodeOf(error) === IOERR_SHMSIZE || errno === 'ENOSPC' || errno === 'EDQUOT';
+  return codeOf(error) === FULL || cannotGrow(error) || errno === 'ENOSPC' || errno === 'EDQUOT';
+}
+
+/** A disk that fails has the same error of SQLite, and another one of the system. */
+function cannotGrow(error: unknown): boolean {
+  return (
+    extendedCodeOf(error) === IOERR_SHMSIZE && (error as { systemErrno?: number }).systemErrno !== osConstants.errno.EIO
+  );
 }
 
 /** Returns `EACCES` and the like if the error is from the file system. */
@@ -140,6 +148,19 @@ export function isDiskFault(error: unknown): boolean {
 export function isUnreadable(error: unknown): boolean {
   const code = codeOf(error);
   return code === NOTADB || code === CORRUPT;
+}
+
+/**
+ * Repeats work whose reads seem to find damage: SQLite reports a single read that fails with EIO in the same way. The work
+ * undoes what it did before it throws.
+ */
+export function readTwice<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return work();
+  }
 }
 
 /** Returns why the folder cannot be written, or null. SQLite does not report the reason, so access is checked here. */
