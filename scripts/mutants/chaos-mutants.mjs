@@ -11,12 +11,15 @@ import { bundleProgram } from '../bundle-fixtures.mjs';
 import { print, root, run, seconds, UserError } from '../script-support.mjs';
 import { copyTree, inTemporaryDirectory, patch, updateBuild } from './mutant-tree.mjs';
 
-/** Bugs of leases, tokens, repeats, limits, logs, steps and counts, with the store in which each shows. */
+/**
+ * Bugs of tokens, repeats, processes that share a file, limits, output, steps and counts, with the store in which each
+ * shows. Left out are bugs that a second safeguard hides, such as a claim that leaves expired leases to the maintenance.
+ */
 export const CHAOS_MUTANTS = [
   ['a stale token can settle', 'sqlite'],
-  ['an expired lease is never lost', 'sqlite'],
   ['sqlite: the counts drift', 'sqlite'],
   ['sqlite: each process gives its own tokens', 'sqlite'],
+  ['sqlite: writes of other engines are not detected', 'sqlite'],
   ['the last output of a script is cut off', 'sqlite'],
   ['redis: the fast path of an add overwrites an existing job', 'redis'],
   ['redis: the fast path accepts a completion with a stale token', 'redis'],
