@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canMount, withSmallDisk } from '../chaos/small-disk.ts';
 import { aBench, post, urlOf } from '../node/serve-bench.ts';
+import { itIf } from '../support/it-if.ts';
 import { compileLibrary, compileProgram, hasCompiler } from '../support/preload-library.ts';
 import { type Message, startFixture } from '../support/processes.ts';
 import { isFullSize } from '../support/test-size.ts';
@@ -41,7 +42,7 @@ describe.skipIf(!hasCompiler)('the syncs of a SQLite store', () => {
     ]);
   });
 
-  it.runIf(isFullSize)('come before the answer to every claim over HTTP', async () => {
+  itIf(isFullSize)('come before the answer to every claim over HTTP', async () => {
     const bench = aBench();
     const { env, syncs } = aCounter();
     const url = await urlOf(await bench.serve([], env));

@@ -145,7 +145,8 @@ echo "$i lines"; exit 0`,
     fillUp(disk);
     writeFileSync(gate, '');
     await keepFull(disk, () => existsSync(over));
-    await keepFull(disk, () => false, 300);
+    // The shim reads the report a moment after the script wrote it.
+    await keepFull(disk, () => false, 1_500);
     makeRoom(disk);
     expect(await untilDone(disk, 'reporter')).toMatchObject({ state: 'done', result: '7', crashes: 1 });
     expect(linesOf(runs)).toEqual(['run', 'run']);

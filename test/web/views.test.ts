@@ -231,10 +231,13 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     await page.goto(new URL(`/q/idle/${id}`, web.url).href);
     // As text, in the time zone of the browser.
     await page.getByText(/^not before (today|tomorrow) at \d\d:\d\d$/).waitFor();
-    // The page writes to the clipboard asynchronously.
+    // The page writes to the clipboard asynchronously, and tests share the clipboard of the browser.
     const isCopied = async (name: string, words: string) => {
-      await page.getByRole('button', { name }).click();
-      await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(words);
+      const copied = async (): Promise<string> => {
+        await page.getByRole('button', { name }).click();
+        return page.evaluate<string>('navigator.clipboard.readText()');
+      };
+      await expect.poll(copied).toBe(words);
     };
     await isCopied('copy as command', `longhaul show ${id}`);
     await isCopied('copy as curl', `curl -s ${new URL(`/api/jobs/${id}`, web.url).href}`);

@@ -112,7 +112,7 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
         <RelativeTime at={lastAt} />
       </Cell>
       <Cell class="max-sm:hidden">{trend !== null && <Trend days={trend.days} />}</Cell>
-      <Cell class="max-w-40 truncate max-sm:hidden">
+      <Cell class="max-w-56 truncate max-sm:hidden">
         {sampleId !== null && (
           <>
             <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs" title={sampleId}>
