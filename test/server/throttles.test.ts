@@ -36,7 +36,9 @@ it('throttles are set, listed and removed, and a job names the throttle it waits
 it('a throttle has a rate by key, a job that waits for it names the next start, and a retry pauses it', async () => {
   const server = await startTrial();
   const put = (body: unknown) => server.ask('PUT', '/api/throttles/api', { body });
-  expect(await put({ rate: '1/1h', by: 'model', cost: 'n' })).toMatchObject({ status: 200 });
+  const set = await put({ rate: '1/1h', by: 'model', cost: 'n' });
+  const rate = { count: 1, ms: 3_600_000 };
+  expect(set).toMatchObject({ status: 200, json: { name: 'api', max: null, rate, by: ['model'], cost: 'n' } });
   const jobs = ['a', 'b'].map((id) => ({ queue: 'mail', id, throttles: ['api'], data: { model: 'm' } }));
   await server.ask('POST', '/api/jobs', { body: jobs });
   const claimed = await server.ask('POST', '/api/claim', { body: { worker: 'w', queues: ['mail'], limit: 5 } });
@@ -45,7 +47,7 @@ it('a throttle has a rate by key, a job that waits for it names the next start, 
   expect(listed.json).toMatchObject({
     throttles: [
       { name: 'api', key: null, held: 1, nextStartAt: null },
-      { name: 'api', key: 'm', waiting: 1, rate: { count: 1, ms: 3_600_000 }, by: ['model'], cost: 'n' },
+      { name: 'api', key: 'm', waiting: 1, rate, by: ['model'], cost: 'n' },
     ],
   });
   const reason = expect.stringMatching(/^throttle api for key m allows the next start at /);

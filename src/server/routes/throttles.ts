@@ -9,20 +9,22 @@ import { route } from '../http/route.ts';
 
 const MAX_ITEMS = 100_000;
 const params = { name: throttleName };
+const limits = {
+  max: orNull(whole),
+  rate: orNull(fields({ count: whole, ms })),
+  by: listOf(word, MAX_ITEMS),
+  cost: orNull(word),
+};
 const throttleView = fields({
   name: orNull(word),
   queue: orNull(word),
   key: orNull(word),
-  max: orNull(whole),
   held: whole,
   waiting: whole,
   nextStartAt: orNull(ms),
   holders: listOf(word, MAX_ITEMS),
-  rate: orNull(fields({ count: whole, ms })),
-  by: listOf(word, MAX_ITEMS),
-  cost: orNull(word),
+  ...limits,
 });
-const maximum = fields({ name: word, max: orNull(whole) });
 
 export const throttleRoutes: readonly Route[] = [
   route({
@@ -42,11 +44,11 @@ export const throttleRoutes: readonly Route[] = [
     role: 'operate',
     params,
     body: throttleLimits,
-    answer: maximum,
-    handle: async (call) => {
-      const [name, limits] = [call.params.name, call.body];
-      await putThrottle(call.context.store, name, limits);
-      return json({ name, max: limits.max ?? null });
+    answer: fields({ name: word, ...limits }),
+    handle: async ({ params: { name }, body, context }) => {
+      await putThrottle(context.store, name, body);
+      const { max = null, rate = null, by = [], cost = null } = body;
+      return json({ name, max, rate, by, cost });
     },
   }),
   route({
@@ -56,7 +58,7 @@ export const throttleRoutes: readonly Route[] = [
     about: 'Removes the limit of a throttle.',
     role: 'operate',
     params,
-    answer: maximum,
+    answer: fields({ name: word, max: orNull(whole) }),
     handle: async ({ params: { name }, context }) => {
       await setThrottle(context.store, name, null);
       return json({ name, max: null });
