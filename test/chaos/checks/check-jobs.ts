@@ -90,19 +90,21 @@ function wrongResults({ jobs }: Evidence): readonly string[] {
 /** SQLite syncs the claim of a handler at most this much later than it is answered. */
 const SYNCED_WITHIN_MS = 1_000;
 
-/** Whether a power cut may have undone the claim of a handler's run: no row of the job has its token. */
-function isUndone({ id, token, pid, startedAt }: HandlerRun, { entries, faults, jobs }: Evidence): boolean {
-  const isHandler = entries.some((entry) => entry.type === 'ready' && entry.pid === pid);
-  const isCut = faults.some(
-    ({ effect, from, to }) => effect === 'power' && startedAt > from - SYNCED_WITHIN_MS && startedAt < to,
-  );
-  const rows = jobs.find(({ job }) => job.id === id)?.rows ?? [];
-  return isHandler && isCut && !rows.some((row) => row.token === token);
+/** Returns the runs but those of handlers whose claim a power cut may have undone: no row of the job has their token. */
+function keptRuns({ entries, faults, jobs }: Evidence): readonly HandlerRun[] {
+  const cuts = faults.filter(({ effect }) => effect === 'power');
+  const handlers = new Set(entries.filter(({ type }) => type === 'ready').map(({ pid }) => pid));
+  const rowsOf = new Map(jobs.map(({ job, rows }) => [job.id, rows]));
+  const isUndone = ({ id, token, pid, startedAt }: HandlerRun): boolean =>
+    handlers.has(pid) &&
+    cuts.some(({ from, to }) => startedAt > from - SYNCED_WITHIN_MS && startedAt < to) &&
+    !(rowsOf.get(id) ?? []).some((row) => row.token === token);
+  return runsOf(entries).filter((run) => !isUndone(run));
 }
 
 /** A history is not one that the rules allow, differs from its job, or lacks a run that a handler recorded. */
 export const checkHistories: Check = (evidence) => {
-  const runs = runsOf(evidence.entries).filter((run) => !isUndone(run, evidence));
+  const runs = keptRuns(evidence);
   const present = new Set(evidence.jobs.map(({ job }) => job.id));
   const { problems } = checkHistory({
     acked: [],
