@@ -74,13 +74,13 @@ function overLimit(evidence: Evidence, queue: string, limits: readonly Limit[]):
 const endOf = (run: HandlerRun, killedAt: ReadonlyMap<number, number>): number =>
   run.outcome === 'open' ? (killedAt.get(run.pid) ?? run.lastAt) : run.lastAt;
 
-/** The function of a step ran again after its result was kept. A process that was frozen may not know of it. */
+/** The function of a step ran again after its result was kept. A run that was frozen, or met a wrong clock, may not know. */
 export const checkSteps: Check = (evidence) => {
   const faults = processFaults(evidence);
-  // Also runs that met a step of the clock: they cannot react either.
-  const frozen = new Set(
+  const withRightClocks = new Set(checkedRuns(evidence).map(keyOf));
+  const excused = new Set(
     runsOf(evidence.entries)
-      .filter((run) => wasStopped(run, faults))
+      .filter((run) => wasStopped(run, faults) || !withRightClocks.has(keyOf(run)))
       .map(keyOf),
   );
   const kept = new Map<string, number>();
@@ -90,7 +90,7 @@ export const checkSteps: Check = (evidence) => {
     const name = `${id} ${step}`;
     const keptAt = kept.get(name);
     if (type === 'kept' && keptAt === undefined) kept.set(name, at);
-    if (type === 'kept' || keptAt === undefined || frozen.has(keyOf(entry))) return [];
+    if (type === 'kept' || keptAt === undefined || excused.has(keyOf(entry))) return [];
     return [
       { check: 'steps', text: `step ${step} of ${id} ran again ${Math.round(at - keptAt)} ms after it was kept` },
     ];

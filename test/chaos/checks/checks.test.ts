@@ -82,6 +82,19 @@ describe('the checks of a chaos run find nothing in', () => {
       },
     ],
     [
+      'a step that is repeated because the step of a clock ended the lease',
+      {
+        ...ranTwice,
+        entries: [
+          ...aRun(7, 10, 6_000),
+          ...second(2_000, 2_600),
+          entry(2_500, 'kept', { step: 's1', token: 9, attempt: 2, pid: 2 }),
+          entry(2_510, 'step', { step: 's1', token: 7, attempt: 1 }),
+        ].sort((a, b) => a.at - b.at),
+        faults: [aFault({ effect: 'clock', from: 500, to: 1_990, pid: null })],
+      },
+    ],
+    [
       'a step that a frozen process repeats, while a clock is wrong',
       {
         ...ranTwice,
