@@ -41,22 +41,26 @@ function openedTwice(options: { refuse?: boolean } = {}) {
   return { store, calls, crash: () => ports.at(-1)?.postMessage({ crash: true }) };
 }
 
+/** Keeps a checkpoint, then runs until it is stopped. */
+const keepsHalf: AttemptRunner = async (job, context) => {
+  await context.checkpoint('"half"');
+  return await untilStopped(job, context);
+};
+
+/** Adds a job for `keepsHalf` and waits until its checkpoint is kept and its lease of 400 ms was renewed. */
+async function expectRenewed({ add, next, find }: Awaited<ReturnType<typeof startWorker>>): Promise<void> {
+  await add('a');
+  const { job } = await next('started');
+  await expect.poll(async () => (await find('a')).checkpoint).toBe('"half"');
+  await expect.poll(async () => (await find('a')).lease?.until ?? 0).toBeGreaterThan(job.lease.until + 400);
+}
+
 describe('a lease renewer in its own thread', () => {
   it('registers the worker, renews its leases, and carries the updates of attempts', async () => {
     const { store, calls } = openedTwice();
-    const { add, next, find } = await startWorker({
-      store,
-      leaseMs: 400,
-      run: async (job, context) => {
-        await context.checkpoint('"half"');
-        return await untilStopped(job, context);
-      },
-    });
-    await add('a');
-    const { job } = await next('started');
-    await expect.poll(async () => (await find('a')).checkpoint).toBe('"half"');
-    await expect.poll(async () => (await find('a')).lease?.until ?? 0).toBeGreaterThan(job.lease.until + 400);
-    await expect.poll(async () => (await find('a')).lease?.pid, { timeout: 3_000 }).toBe(process.pid);
+    const trial = await startWorker({ store, leaseMs: 400, run: keepsHalf });
+    await expectRenewed(trial);
+    await expect.poll(async () => (await trial.find('a')).lease?.pid, { timeout: 3_000 }).toBe(process.pid);
     expect(calls.slice(0, 2)).toEqual(['opened', 'keepWorker']);
   });
 
@@ -147,18 +151,9 @@ describe('a lease renewer in the thread of its store', () => {
     const count = () => (threads += 1);
     process.on('worker', count);
     onTestFinished(() => void process.off('worker', count));
-    const { add, next, find, worker } = await startWorker({
-      store,
-      leaseMs: 400,
-      run: async (job, context) => {
-        await context.checkpoint('"half"');
-        return await untilStopped(job, context);
-      },
-    });
-    await add('a');
-    const { job } = await next('started');
-    await expect.poll(async () => (await find('a')).checkpoint).toBe('"half"');
-    await expect.poll(async () => (await find('a')).lease?.until ?? 0).toBeGreaterThan(job.lease.until + 400);
+    const trial = await startWorker({ store, leaseMs: 400, run: keepsHalf });
+    await expectRenewed(trial);
+    const { worker } = trial;
     await expect.poll(() => store.jobs.workers()).toMatchObject([{ id: worker.id }]);
     expect(threads).toBe(0);
     await worker.stop({ force: true });
