@@ -2,7 +2,23 @@
 const memory = ['test/contract/memory.test.ts', 'test/model/memory.test.ts'];
 const sqlite = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
+/** A process that is frozen with the lock of the file. */
+const frozen = ['test/processes/sqlite-file.test.ts'];
 export const clock = [
+  {
+    name: 'clock: a lease that ends while the store is locked is taken at once',
+    file: 'src/core/lifecycle/clock.ts',
+    find: 'locked.to - from > LOCKED_GAP_MS',
+    replace: 'locked.to - from > GAP_MS',
+    suites: ['src/core/lifecycle/clock.test.ts', ...frozen],
+  },
+  {
+    name: 'clock: an engine that did not wait for the lock does not know that others did',
+    file: 'src/stores/sqlite/engine/clock-file.ts',
+    find: 'return length < this.#locked.byteLength ? NO_GAP : { from, to };',
+    replace: 'void [length, from, to];\n    return NO_GAP;',
+    suites: frozen,
+  },
   {
     name: 'clock: a changed rate limit starts no job until the old limit allows it',
     file: 'src/core/operations/throttles.ts',

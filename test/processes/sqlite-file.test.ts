@@ -1,4 +1,5 @@
 /** One SQLite file used by several processes: no job is claimed twice or lost, and no caller waits without an error. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Job } from '../../src/core/job/job.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
@@ -116,6 +117,41 @@ describe('a file that another process keeps locked', () => {
     await store.jobs.count();
     locker.send({});
     expect(await added).toMatchObject([{ outcome: 'added' }]);
+  });
+});
+
+describe('a lease that ends while a frozen process holds the lock of the file', () => {
+  const LEASE_MS = 1_000;
+
+  /** A job whose lease has ended, while its holder waits for the lock to renew it. */
+  async function aLateRenewal() {
+    const path = await aDatabasePath();
+    const [store, holder] = [await aStoreOn(path), await aProcessOn(path)];
+    const locker = await startFixture('sqlite-locker.mjs', [path]);
+    await store.jobs.add([aJob('a')]);
+    const request = { worker: 'holder', queues: ['mail'], limit: 1, leaseMs: LEASE_MS, requestId: '1' };
+    const { jobs } = (await ask(holder, { op: 'jobs', name: 'claim', args: [request] })) as { jobs: readonly Job[] };
+    locker.send({});
+    await locker.next(({ type }) => type === 'locked');
+    locker.stop();
+    const heartbeat = { id: 'a', token: jobs[0]?.lease?.token };
+    const renewal = ask(holder, { op: 'jobs', name: 'heartbeat', args: [[heartbeat]] });
+    await sleep((jobs[0]?.lease?.until ?? 0) - Date.now());
+    return { store, holder, locker, renewal };
+  }
+
+  it('is not taken by a process that gets the lock before its holder', async () => {
+    const { store, holder, locker, renewal } = await aLateRenewal();
+    // The holder waits, and cannot be the first when the lock is released.
+    holder.stop();
+    locker.cont();
+    locker.send({});
+    await locker.next(({ type }) => type === 'unlocked');
+    const claim = { worker: 'other', queues: ['mail'], limit: 1, requestId: '2' };
+    expect((await store.jobs.claim(claim)).jobs).toEqual([]);
+    expect(await store.jobs.maintain({ limit: 10 })).toMatchObject({ overtaken: 0 });
+    holder.cont();
+    expect(await renewal).toMatchObject([{ ok: true }]);
   });
 });
 

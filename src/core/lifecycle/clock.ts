@@ -6,6 +6,7 @@
  * - A larger step back is accepted and reported: running leases restart from the new now, and so do delays counted from
  *   a time in the future (operations/clock-step.ts).
  * - After a gap without any call to the store, leases that ended in the gap get their whole length again.
+ * - A time in which callers waited and no call was served, because the store was locked, is a gap even if it is short.
  */
 
 /**
@@ -49,14 +50,24 @@ export const NEVER_SEEN: ClockMemory = { seenAt: 0, gap: NO_GAP };
 
 /** Workers poll at least once a second, so two seconds without a call mean that the store was unreachable. */
 export const GAP_MS = 2_000;
+/** Renewals that wait for longer than this may come too late for a lease of a second. */
+export const LOCKED_GAP_MS = 500;
 export const CLAMP_MS = 60_000;
 
-export function readClock(memory: ClockMemory, reading: number): Reading {
+/** `locked`: the last time in which a caller waited for the lock of the store. */
+export function readClock(memory: ClockMemory, reading: number, locked: Gap = NO_GAP): Reading {
   const { seenAt } = memory;
   if (seenAt - reading > CLAMP_MS) {
     return { now: reading, gap: NO_GAP, memory: { seenAt: reading, gap: NO_GAP }, hasSteppedBack: true };
   }
   const now = Math.max(reading, seenAt);
-  const gap = seenAt > 0 && now - seenAt > GAP_MS ? { from: seenAt, to: now } : memory.gap;
+  const gap = gapBefore(now, memory, locked);
   return { now, gap, memory: { seenAt: now, gap }, hasSteppedBack: false };
+}
+
+/** A call at `seenAt` was served, so the store was locked for all callers only after it. */
+function gapBefore(now: number, { seenAt, gap }: ClockMemory, locked: Gap): Gap {
+  if (seenAt > 0 && now - seenAt > GAP_MS) return { from: seenAt, to: now };
+  const from = Math.max(seenAt, locked.from);
+  return locked.to <= now && locked.to - from > LOCKED_GAP_MS ? { from, to: locked.to } : gap;
 }

@@ -177,6 +177,7 @@ export class Engine {
 
   #wait(): void {
     const { path, others } = this.#parts.session;
+    others.recordLocked();
     const next = this.#lockTimeout.onBusy(performance.now(), others.progress);
     if ('pauseMs' in next) {
       this.#pauseMs = next.pauseMs;

@@ -25,6 +25,7 @@ export class OtherEngines {
   readonly #clockFile: ClockFile;
   readonly #dataVersion: Statement;
   #seenVersion: number | undefined;
+  #waitsSince: number | null = null;
 
   constructor(db: Database, options: OtherEnginesOptions) {
     this.#options = options;
@@ -95,9 +96,24 @@ export class OtherEngines {
     this.#seenVersion = undefined;
   }
 
+  /**
+   * Records that another process holds the write lock, called at every try. The engine that gets the lock first may not
+   * be one that waited, but it must know that leases could not be renewed.
+   */
+  recordLocked(): void {
+    const to = Date.now();
+    this.#waitsSince ??= to;
+    const locked = { from: this.#waitsSince, to };
+    this.#options.clock.applyLocked(locked);
+    this.#clockFile.writeLocked(locked);
+  }
+
   /** Called at the start of a transaction that may write. */
   readClock(): void {
-    if (this.exist) this.#options.clock.applyShared(this.#clockFile.read());
+    this.#waitsSince = null;
+    if (!this.exist) return;
+    this.#options.clock.applyShared(this.#clockFile.read());
+    this.#options.clock.applyLocked(this.#clockFile.readLocked());
   }
 
   /** Called at the end of such a transaction, even if it changed nothing: every call is a reading of the clock. */

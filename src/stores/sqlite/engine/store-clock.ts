@@ -2,7 +2,7 @@
  * The clock of one engine: applies core/lifecycle/clock.ts to each reading, with the memory shared by other engines and
  * earlier runs. `peek` changes nothing; a rollback discards the readings of the transaction.
  */
-import type { ClockMemory, ClockSource, Moment, Reading } from '../../../core/lifecycle/clock.ts';
+import type { ClockMemory, ClockSource, Gap, Moment, Reading } from '../../../core/lifecycle/clock.ts';
 import { NEVER_SEEN, NO_GAP, readClock } from '../../../core/lifecycle/clock.ts';
 
 export class StoreClock {
@@ -11,6 +11,7 @@ export class StoreClock {
   #committed: ClockMemory = NEVER_SEEN;
   #isShared = false;
   #hasJustJoined = false;
+  #locked: Gap = NO_GAP;
 
   constructor(source: ClockSource) {
     this.#source = source;
@@ -42,6 +43,11 @@ export class StoreClock {
     this.#isShared = true;
   }
 
+  /** Takes over when engines last waited for the write lock. Their times mean nothing to a clock that callers set. */
+  applyLocked(locked: Gap): void {
+    if (this.#source === 'store') this.#locked = locked;
+  }
+
   peek(now: number | undefined): Moment {
     const time = this.#time(now);
     return this.#source === 'caller' ? { now: time, gap: NO_GAP } : readClock(this.#memory, time);
@@ -52,7 +58,7 @@ export class StoreClock {
     if (this.#source === 'caller') return { now: time, gap: NO_GAP, memory: this.#memory, hasSteppedBack: false };
     if (this.#hasJustJoined) this.#memory = { ...this.#memory, seenAt: Math.max(this.#memory.seenAt, time) };
     this.#hasJustJoined = false;
-    const reading = readClock(this.#memory, time);
+    const reading = readClock(this.#memory, time, this.#locked);
     this.#memory = reading.memory;
     return reading;
   }
