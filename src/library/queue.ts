@@ -68,9 +68,8 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
   /** Adds a job. */
   async add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
     if (this.#schema !== null) await this.#check(data);
-    const { attach, ...rest } = options ?? {};
-    const job = this.#toNewJob(data, rest);
-    if (attach !== undefined) return addedJob(await addWithFiles(this.#connection, job, attach), this.#connection);
+    if (options?.attach !== undefined) return this.#addWithFiles(data, options);
+    const job = this.#toNewJob(data, options);
     const [answer] = await this.#connection.store.jobs.add([job]);
     if (answer === undefined) throw new Error('the store left an added job unanswered');
     return addedJob(answer, this.#connection);
@@ -94,6 +93,11 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
       answers.push(...(await this.#connection.store.jobs.add(jobs.slice(from, from + MAX_ADD))));
     }
     return answers.map((answer) => addedJob<Result>(answer, this.#connection));
+  }
+
+  async #addWithFiles(data: Data, { attach = {}, ...options }: AddOptions): Promise<AddedJob<Result>> {
+    const answer = await addWithFiles(this.#connection, this.#toNewJob(data, options), attach);
+    return addedJob(answer, this.#connection);
   }
 
   async #addEach(all: readonly { readonly data: Data; readonly options: AddOptions | undefined }[]) {

@@ -111,8 +111,10 @@ export const ADD_SHAPE = {
 };
 export type GivenOptions = Checked<typeof ADD_SHAPE>;
 
+const addShape = object(ADD_SHAPE);
+
 const addOptions: Check<GivenOptions> = (value, report, path) => {
-  const options = object(ADD_SHAPE)(value, report, path);
+  const options = addShape(value, report, path);
   if (options !== undefined) checkTimes(options, report, path);
   return options;
 };
