@@ -1,6 +1,6 @@
 /** The messages of a queue in one of RQ's states, as the store has them. Bounded: RQ scanned everything. */
 import type { Job, JobState } from '../../core/job/job.ts';
-import { type RqState, rqStateOf } from '../../node/queues/rq-view.ts';
+import { RQ_STATES, type RqState, rqStateOf } from '../../node/queues/rq-view.ts';
 import type { ServerContext } from '../../server/views/context.ts';
 
 const MOST = 1_000;
@@ -31,6 +31,13 @@ export async function listState(
     }
   }
   return jobs.slice(0, most);
+}
+
+/** The messages in all states. One that changes its state between two reads is there once, as it was read last. */
+export async function listStates(context: ServerContext, queue: string): Promise<readonly Job[]> {
+  const jobs = new Map<string, Job>();
+  for (const state of RQ_STATES) for (const job of await listState(context, queue, state)) jobs.set(job.id, job);
+  return [...jobs.values()];
 }
 
 export async function newestDone(context: ServerContext, queue: string, limit: number): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import type { Call, Route } from '../../server/http/route.ts';
 import { route } from '../../server/http/route.ts';
 import type { QueueView } from '../../wire/views.ts';
 import { configOf } from './rq-config-view.ts';
-import { listState, newestDone } from './rq-lists.ts';
+import { listState, listStates, newestDone } from './rq-lists.ts';
 import { countsOf, managerFields, statusWord, summaryOf, textOf } from './rq-queue-views.ts';
 import { ownQueues, rqQueue, rqQueues } from './rq-queues.ts';
 import { inRqWords } from './rq-replies.ts';
@@ -168,11 +168,9 @@ async function search(rq: RqCompat, { context, query }: Call): Promise<Reply> {
   });
   await rqQueue(rq, context, queue);
   const found: object[] = [];
-  for (const state of RQ_STATES) {
-    for (const job of await listState(context, queue, state)) {
-      const message = (await rq.message(context, job)) as Readonly<Record<string, unknown>>;
-      if (wanted.every(([field, value]) => fits(message[field], value, isExact))) found.push(message);
-    }
+  for (const job of await listStates(context, queue)) {
+    const message = (await rq.message(context, job)) as Readonly<Record<string, unknown>>;
+    if (wanted.every(([field, value]) => fits(message[field], value, isExact))) found.push(message);
   }
   return json(found);
 }
