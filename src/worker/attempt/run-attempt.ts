@@ -6,6 +6,8 @@
  * `attempt.ts` holds the state of an attempt that other parts change: stop reason, grace, signal. `to-settlement.ts`
  * decides what an outcome means.
  *
+ * Invariant: a worker never runs two attempts of a job at once, unless the handler of the first ignores its signal for
+ * longer than its grace.
  * Invariant: a lease is in the lease table from before its handler starts until the store answers the settlement. The
  * lease renewer therefore renews it for exactly as long as it is needed.
  */
@@ -81,11 +83,22 @@ export function releaseClaimed(result: ClaimResult, reason: string, { batcher, e
 
 /** Runs one attempt whose lease is in the table. */
 async function runAttempt(attempt: Attempt, pipeline: AttemptPipeline): Promise<void> {
+  const earlier = pipeline.attempts.earlierOf(attempt);
+  if (earlier !== undefined) await endEarlier(earlier, attempt);
   if (attempt.isLeaseOver) await renewLease(attempt);
   if (attempt.canStart) start(attempt, pipeline);
   const outcome = await attempt.outcome;
   if (outcome !== null) await attempt.flushHeartbeats();
   if (!attempt.isClosed) await settle(attempt, outcome, pipeline);
+}
+
+/**
+ * Stops the attempt of the same job that lost its lease, and waits for its end, or for that of its grace. The worker may
+ * get the job again before it learns of the loss: while the store was unavailable, no heartbeat was answered.
+ */
+async function endEarlier(earlier: Attempt, attempt: Attempt): Promise<void> {
+  earlier.stop('lease-lost');
+  await Promise.race([earlier.outcome, attempt.outcome]);
 }
 
 /**

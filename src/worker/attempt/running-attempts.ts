@@ -23,6 +23,13 @@ export class RunningAttempts {
     return this.all().find(({ job }) => job.lease.token === token);
   }
 
+  /** Returns the attempt of the same job with an older lease, if it still runs. */
+  earlierOf({ job }: Attempt): Attempt | undefined {
+    // Most jobs are in their first attempt, and need no search.
+    if (job.attempt === 1) return undefined;
+    return this.all().find((each) => each.job.id === job.id && each.job.lease.token < job.lease.token);
+  }
+
   add(attempt: Attempt): void {
     while (this.#byEntry.length <= attempt.entry) this.#byEntry.push(null);
     this.#byEntry[attempt.entry] = attempt;

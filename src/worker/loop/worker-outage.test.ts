@@ -85,6 +85,27 @@ describe('when the store is unavailable', () => {
     expect(await find('a')).toMatchObject({ interruptions: 1, failures: 0 });
   });
 
+  it('a job that the same worker gets again starts when its earlier attempt has stopped', async () => {
+    const live: number[] = [];
+    const { store, add, next, worker } = await startWorker({
+      leaseMs: 200,
+      concurrency: 2,
+      run: async (job, context) => {
+        live.push(job.attempt);
+        if (job.attempt > 1) return { kind: 'complete', result: JSON.stringify(live) };
+        return await untilStopped(job, context).finally(() => live.shift());
+      },
+    });
+    await add('a');
+    const { job } = await next('started');
+    store.break(['heartbeat'], 'unavailable');
+    await expect.poll(() => Date.now()).toBeGreaterThan(job.lease.until);
+    worker.wake();
+    expect(await next('stopping', undefined, 5_000)).toMatchObject({ reason: 'lease-lost' });
+    await next('ended', ({ settlement }) => settlement?.kind === 'complete');
+    expect(await store.jobs.find(['a'])).toMatchObject([{ state: 'done', result: '[2]' }]);
+  });
+
   it('a heartbeat that hangs does not delay the next', async () => {
     const { store, add, next, find } = await startWorker({ leaseMs: 1_000, run: untilStopped });
     await add('a');
