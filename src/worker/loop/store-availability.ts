@@ -1,4 +1,7 @@
-/** Whether the store answers, judged by all calls of a worker. Emits once when it becomes unavailable, and once when it is back. */
+/**
+ * Whether the store answers, judged by all calls of a worker. Emits once when it becomes unavailable, and once when it is
+ * back. A store that is closed stays so, which is emitted even if the store was unavailable before.
+ */
 
 export interface StoreAvailabilityOptions {
   onUnavailable(error: unknown): void;
@@ -45,6 +48,7 @@ export function codeOf(error: unknown): unknown {
 export class StoreAvailability {
   readonly #options: StoreAvailabilityOptions;
   #isUnavailable = false;
+  #isClosed = false;
 
   constructor(options: StoreAvailabilityOptions) {
     this.#options = options;
@@ -57,8 +61,10 @@ export class StoreAvailability {
   }
 
   failed(error: unknown): void {
-    if (this.#isUnavailable) return;
+    const isNewlyClosed = codeOf(error) === 'store-closed' && !this.#isClosed;
+    if (this.#isUnavailable && !isNewlyClosed) return;
     this.#isUnavailable = true;
+    this.#isClosed ||= isNewlyClosed;
     this.#options.onUnavailable(error);
   }
 }
