@@ -121,6 +121,27 @@ export const worker = [
     suites: outages,
   },
   {
+    name: 'worker: a worker polls while other threads need the processors',
+    file: 'src/worker/loop/busy-poll.ts',
+    find: 'this.#pause = PAUSE;',
+    replace: 'this.#pause = 0;',
+    suites: ['src/worker/loop/busy-poll.test.ts'],
+  },
+  {
+    name: 'worker: a worker runs a job that it still runs under an older lease',
+    file: 'src/worker/attempt/run-attempt.ts',
+    find: 'if (earlier !== undefined) await endEarlier(earlier, attempt);',
+    replace: 'if (earlier === attempt) await endEarlier(earlier, attempt);',
+    suites: outages,
+  },
+  {
+    name: 'worker: an idle worker polls every second',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'request.isExpectant && this.#isIdle()',
+    replace: 'this.#isIdle()',
+    suites: claiming,
+  },
+  {
     name: 'worker: a worker runs more jobs than it has slots',
     file: 'src/worker/loop/claim-loop.ts',
     find: 'const limit = Math.min(this.#room(), this.#share());',

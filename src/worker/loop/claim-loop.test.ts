@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
 import { CALL_DEADLINE_MS } from '../outcome/deadline.ts';
-import { ClaimLoop, type ClaimLoopOptions } from './claim-loop.ts';
+import { BusyPoll } from './busy-poll.ts';
+import { ClaimLoop, type ClaimLoopOptions, POLL_MS } from './claim-loop.ts';
 import { StoreAvailability } from './store-availability.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -80,6 +81,32 @@ it('makes no claim after it was given up, though one is still unanswered then', 
   expect(sent).toHaveLength(1);
   expect(vi.getTimerCount()).toBe(0);
   await stopped;
+});
+
+it('polls busily for the answer to a claim with a reason, and not for that of the fallback poll', async () => {
+  const start = vi.spyOn(BusyPoll.prototype, 'start');
+  onTestFinished(() => start.mockRestore());
+  const { loop, sent, at, turn } = aLoop();
+  loop.flush();
+  await at(0).answer(0);
+  await vi.advanceTimersByTimeAsync(POLL_MS);
+  await at(1).answer(0);
+  expect([sent.length, start.mock.calls.length]).toEqual([2, 0]);
+  loop.wake();
+  await turn();
+  expect([sent.length, start.mock.calls.length]).toEqual([3, 1]);
+});
+
+it('does not poll busily while a job runs', async () => {
+  const start = vi.spyOn(BusyPoll.prototype, 'start');
+  onTestFinished(() => start.mockRestore());
+  const { loop, at, turn } = aLoop();
+  loop.flush();
+  await at(0).answer(1);
+  loop.wake();
+  await turn();
+  expect(at(1).request.limit).toBe(20);
+  expect(start).not.toHaveBeenCalled();
 });
 
 describe('two requests in flight', () => {

@@ -17,6 +17,7 @@ import type { WorkerCapacity } from '../../core/limits/resources.ts';
 import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
 import { CALL_DEADLINE_MS, monotonicMs, withDeadline } from '../outcome/deadline.ts';
 import { RetryDelay } from '../outcome/retry-delay.ts';
+import { BusyPoll } from './busy-poll.ts';
 import type { StoreAvailability } from './store-availability.ts';
 import { codeOf, isUnavailable } from './store-availability.ts';
 
@@ -59,15 +60,20 @@ interface OpenRequest {
   isInFlight: boolean;
   /** An answer to it was lost, so the store may have granted leases. */
   isLost: boolean;
+  /** It is not only the fallback poll: there is a reason to expect a job. */
+  readonly isExpectant: boolean;
 }
 
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   readonly #delay: RetryDelay;
+  readonly #busyPoll = new BusyPoll();
   #isStopped = false;
   #isPaused = false;
   /** There may be new work since the last claim was sent. */
   #isWanted = true;
+  /** There is a reason for that: an event, a full answer, a job that ended. */
+  #isExpectant = false;
   /** The last answer was full: there is probably more. */
   #hasMore = false;
   #isWaiting = false;
@@ -91,6 +97,11 @@ export class ClaimLoop {
 
   /** Requests a claim: there may be work. */
   wake(): void {
+    this.#isExpectant = true;
+    this.#want();
+  }
+
+  #want(): void {
     this.#isWanted = true;
     if (!this.mustWait && !this.#isWaiting) this.#options.schedule();
   }
@@ -159,6 +170,11 @@ export class ClaimLoop {
     return this.#room() >= this.#share() / 2;
   }
 
+  /** Whether the worker runs no job, so that it can only wait for the answer. */
+  #isIdle(): boolean {
+    return this.#options.room() >= this.#options.concurrency();
+  }
+
   /** How many jobs the worker can take beside those that open requests may bring. */
   #room(): number {
     return this.#open.reduce((room, { claim }) => room - claim.limit, this.#options.room());
@@ -184,8 +200,9 @@ export class ClaimLoop {
       ...(leaseMs !== undefined && { leaseMs }),
       ...(offered !== undefined && { offers: offered }),
     };
+    this.#newest = { claim, isInFlight: true, isLost: false, isExpectant: this.#isExpectant };
     this.#isWanted = false;
-    this.#newest = { claim, isInFlight: true, isLost: false };
+    this.#isExpectant = false;
     this.#open.push(this.#newest);
     return [this.#newest];
   }
@@ -195,6 +212,8 @@ export class ClaimLoop {
     const { onSent } = this.#options;
     request.isInFlight = true;
     onSent();
+    const isPolled = request.isExpectant && this.#isIdle();
+    if (isPolled) this.#busyPoll.start();
     try {
       const result = await withDeadline(this.#claim(request.claim), CALL_DEADLINE_MS);
       this.#remove(request);
@@ -202,6 +221,7 @@ export class ClaimLoop {
     } catch (error) {
       this.#failed(request, error);
     }
+    if (isPolled) this.#busyPoll.stop();
     // Settlements that waited for this answer are sent now, even if no other claim follows.
     this.#options.schedule();
     this.#endIfIdle();
@@ -249,7 +269,8 @@ export class ClaimLoop {
     this.#clearTimer();
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.wakeNow();
+      this.#isWaiting = false;
+      this.#want();
     }, ms);
   }
 
