@@ -35,6 +35,7 @@ interface Token {
 
 /** The server's clock steps with those of the processes. */
 const REDIS = 'redis';
+const HTTP_WORKER = 'worker-http';
 const NO_TOKEN: Token = { id: '', token: '' };
 const READY_MS = 60_000;
 const REPEAT_AFTER_MS = 100;
@@ -82,7 +83,7 @@ export class Stage {
       () => this.#startNode(),
       (running) => running.terminate(),
     );
-    this.workers = ['worker-1', 'worker-2', 'worker-http'].map((name) =>
+    this.workers = ['worker-1', 'worker-2', HTTP_WORKER].map((name) =>
       this.#member(name, () => this.#startWorker(name), close),
     );
     this.producers = (['library', 'http', 'cli'] as const).map((way) =>
@@ -125,6 +126,11 @@ export class Stage {
 
   get folder(): string {
     return this.#options.folder;
+  }
+
+  /** Returns the node through which a worker reaches the store; null if it needs none, or the node is down. */
+  nodeOf(worker: Member): RunningProcess | null {
+    return worker.name === HTTP_WORKER ? this.node.running : null;
   }
 
   /** Writes an entry into the harness's own ledger. */
@@ -237,7 +243,7 @@ export class Stage {
       connect: { token: this.#workerToken.token },
     };
     const plan = {
-      ...(name === 'worker-http' ? overHttp : this.#direct()),
+      ...(name === HTTP_WORKER ? overHttp : this.#direct()),
       ledger: this.ledgerFolder,
       queues: Object.keys(QUEUES),
       work: { concurrency: 8 },

@@ -1,6 +1,14 @@
 /** Checks of runs against each other: overlap, limits, and steps that ran again. Pure. */
 import { type HandlerRun, type LedgerEntry, longestOverlapMs, runsOf, wasStopped } from '../../faults/ledger.ts';
-import { type Check, checkedRuns, type Evidence, type Finding, GRACE_MS, processFaults } from './evidence.ts';
+import {
+  type Check,
+  checkedRuns,
+  type Evidence,
+  type Finding,
+  GRACE_MS,
+  type InjectedFault,
+  processFaults,
+} from './evidence.ts';
 
 /** Two runs of a job at the same time, although neither process was frozen, or blocked without a store. */
 export const checkOverlap: Check = (evidence) => {
@@ -14,13 +22,27 @@ export const checkOverlap: Check = (evidence) => {
   });
 };
 
-/** A blocked loop alone loses no lease. If the store is out of reach too, it does, and cannot stop its handler either. */
+/**
+ * A blocked loop alone loses no lease. If the store is out of reach too, it does, and cannot stop its handler either. The
+ * handler may even end before it learns of that, so a frozen or killed node in between counts without an abort.
+ */
 const wasCutOffWhileBlocked = (run: HandlerRun, { faults }: Evidence): boolean =>
-  run.abortReason === 'unreachable' &&
-  faults.some(
-    ({ kind, pid, from, to }) =>
-      kind === 'block-loop' && pid === run.pid && from < run.lastAt && to + GRACE_MS > run.startedAt,
-  );
+  faults
+    .filter((fault) => fault.kind === 'block-loop' && fault.pid === run.pid && hit(run, fault))
+    .some(
+      ({ nodePid }) =>
+        run.abortReason === 'unreachable' ||
+        faults.some(
+          (fault) =>
+            nodePid !== undefined &&
+            fault.pid === nodePid &&
+            (fault.effect === 'freeze' || fault.effect === 'kill') &&
+            hit(run, fault),
+        ),
+    );
+
+const hit = (run: HandlerRun, { from, to }: InjectedFault): boolean =>
+  from < run.lastAt && to + GRACE_MS > run.startedAt;
 
 function byJob(runs: readonly HandlerRun[]): ReadonlyMap<string, HandlerRun[]> {
   const grouped = new Map<string, HandlerRun[]>();

@@ -47,6 +47,22 @@ const blockedUntilAborted = (reason: string): Partial<Evidence> => ({
   faults: [aFault({ kind: 'block-loop', effect: 'network', from: 20, to: 2_990 })],
 });
 
+/** The first run ends as soon as its loop turns again; during the block a node was frozen. */
+const endedAfterBlock = (nodePid?: number): Partial<Evidence> => ({
+  ...ranTwice,
+  entries: [...aRun(7, 10, 3_000), ...second(2_000, 3_050)].sort((a, b) => a.at - b.at),
+  faults: [
+    aFault({
+      kind: 'block-loop',
+      effect: 'network',
+      from: 20,
+      to: 2_990,
+      ...(nodePid === undefined ? {} : { nodePid }),
+    }),
+    aFault({ kind: 'freeze-node', effect: 'freeze', from: 500, to: 1_900, pid: 5 }),
+  ],
+});
+
 describe('the checks of a chaos run find nothing in', () => {
   it.each<[string, Partial<Evidence>]>([
     ['a job that ran and was completed', {}],
@@ -58,6 +74,7 @@ describe('the checks of a chaos run find nothing in', () => {
       },
     ],
     ['two runs at the same time, of which one was blocked without a store', blockedUntilAborted('unreachable')],
+    ['two runs at the same time, of which one was blocked while its node was frozen', endedAfterBlock(5)],
     [
       'an id that was new again after a power cut during its first answer',
       {
@@ -226,6 +243,11 @@ describe('the checks of a chaos run find', () => {
       { ...ranTwice, entries: [...aRun(7, 10, 9_000), ...second(3_000, 8_000)].sort((a, b) => a.at - b.at) },
     ],
     ['a lease that was lost in a blocked loop with a store', 'overlap', blockedUntilAborted('lease-lost')],
+    [
+      'a lease that was lost in a blocked loop while a node that it does not need was frozen',
+      'overlap',
+      endedAfterBlock(),
+    ],
     ['a job that waits at the end', 'stuck', { jobs: [aStoredJob({}, rowsOf(added))] }],
     ['a job that runs at the end', 'stuck', { jobs: [aStoredJob({}, rowsOf(added, claimed))] }],
     ['the result of another run', 'thrown away', { jobs: [aStoredJob({ result: '6' })] }],

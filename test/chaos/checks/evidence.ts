@@ -19,6 +19,8 @@ export interface InjectedFault {
   readonly pid: number | null;
   /** All processes that a power cut killed. */
   readonly pids?: readonly number[];
+  /** The node through which the process that it hit reaches the store. */
+  readonly nodePid?: number;
   readonly detail: string;
 }
 

@@ -15,6 +15,7 @@ export interface FaultContext {
 export interface Injected {
   readonly pid?: number;
   readonly pids?: readonly number[];
+  readonly nodePid?: number;
   /** When it began, if that was not at once. */
   readonly from?: number;
   readonly detail: string;

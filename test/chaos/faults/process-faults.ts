@@ -49,8 +49,14 @@ export const blockLoop: FaultKind = {
   inject: (context) =>
     withMember(context.stage.workers, context, async (member, running) => {
       const ms = context.random.between(LEASE_MS, LEASE_MS * 2);
+      // Read before the wait: the node may be another process afterwards.
+      const nodePid = context.stage.nodeOf(member)?.pid;
       running.send({ block: ms });
       await sleep(ms);
-      return { pid: running.pid, detail: `${member.name} for ${ms} ms` };
+      return {
+        pid: running.pid,
+        ...(nodePid === undefined ? {} : { nodePid }),
+        detail: `${member.name} for ${ms} ms`,
+      };
     }),
 };
