@@ -192,7 +192,7 @@ overStores('Worqr', (open) => {
   });
 
   test('worqr keepWorkerAlive: a lost worker drops its tasks and registers again', async () => {
-    const worqr = await worker('Q1', { workerId: 'W1' });
+    const worqr = await worker('Q1', { workerId: 'W1', workerHeartbeatInterval: 60_000 });
     const troubles: unknown[] = [];
     worqr.on('error', (error) => troubles.push(error));
     await worqr.enqueue('Q1', 'T0');
