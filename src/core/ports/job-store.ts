@@ -27,6 +27,17 @@ export interface CallOptions {
    * disk, because its attempts end with the calling process. `first`: a read returns nothing that a power cut undoes.
    */
   readonly sync?: 'later' | 'first';
+  /** Only for a claim: how long its answer may wait for a job. A store that cannot wait answers at once. */
+  readonly wait?: ClaimWait;
+}
+
+/**
+ * A claim that would get no job waits in the store until it gets one, until `ms` are over or until the signal is aborted.
+ * Then it is answered without jobs. It is an ordinary claim, performed when there is a job: its lease begins then.
+ */
+export interface ClaimWait {
+  readonly ms: number;
+  readonly signal: AbortSignal;
 }
 
 export interface NewJob {
