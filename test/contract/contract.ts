@@ -110,6 +110,28 @@ export function onlyAtFullSize(reason: string, isLeft: (part: string) => boolean
   return testSize({ small: Object.fromEntries(left.map((part) => [part, reason])), full: {} });
 }
 
+/** The parts that make each kind of request, for stores that reach another tested store in another way. */
+const EACH_REQUEST = new Set([
+  'adding',
+  'texts and names',
+  'claiming',
+  'heartbeats',
+  'settling',
+  'cancelling',
+  'workers',
+  'lists',
+  'records',
+  'logs of handlers',
+  'logs kept in the store',
+  'the clock',
+  'events',
+  'lifetime',
+]);
+
+/** Leaves all parts but those that make each kind of request to `npm run test:all`. */
+export const eachRequest = (reason: string): Readonly<Record<string, string>> =>
+  onlyAtFullSize(reason, (part) => !EACH_REQUEST.has(part));
+
 /** `skipped`: parts that do not apply to this store, each with the reason. */
 export function storeContract(name: string, open: OpenStore, skipped: Readonly<Record<string, string>> = {}): void {
   const unknown = Object.keys(skipped).filter((part) => PARTS[part] === undefined);

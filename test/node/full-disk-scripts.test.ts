@@ -137,16 +137,19 @@ echo "$i lines"; exit 0`,
     const disk = await serveOnSmallDisk({
       reporter: `echo run >> ${runs}; while [ ! -e ${gate} ]; do sleep 0.02; done; echo 'result 7' >&3; : > ${over}; exit 0`,
     });
-    await add(disk, 'reporter');
+    const folder = await add(disk, 'reporter');
     await eventually(
       () => linesOf(runs),
       (lines) => lines.length === 1,
     );
     fillUp(disk);
+    // The first write that fails makes the store release its ballast. Later, that space could take the report.
+    await post(disk.url, '/api/store/add', { argument: [{ id: 'other', queue: 'other', data: 'null' }] });
+    fillUp(disk);
     writeFileSync(gate, '');
     await keepFull(disk, () => existsSync(over));
-    // The shim reads the report a moment after the script wrote it.
-    await keepFull(disk, () => false, 1_500);
+    // The shim stores the report a moment after the script wrote it, and then the exit status.
+    await keepFull(disk, () => readExit(folder) !== null);
     makeRoom(disk);
     expect(await untilDone(disk, 'reporter')).toMatchObject({ state: 'done', result: '7', crashes: 1 });
     expect(linesOf(runs)).toEqual(['run', 'run']);
