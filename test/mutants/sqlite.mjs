@@ -7,6 +7,7 @@ const three = ['test/model/sqlite-three-processes.test.ts'];
 const refused = ['src/stores/sqlite/engine/connection.test.ts'];
 /** Counts syncs, and cuts the power after claims. */
 const later = ['test/faults/later-sync-sqlite.test.ts'];
+const batches = ['src/stores/sqlite/row-batches.test.ts'];
 
 export const sqlite = [
   {
@@ -340,5 +341,33 @@ export const sqlite = [
     find: 'DATA, sumOf(after.data));',
     replace: 'DATA, sumOf(before.data));',
     suites: ['src/stores/sqlite/tables/damage.test.ts'],
+  },
+  {
+    name: 'sqlite: settlements with different results are written as one',
+    file: 'src/stores/sqlite/row-batches.ts',
+    find: 'if (at !== tokenAt && values[at] !== first.values[at]) return false;',
+    replace: 'if (tokenAt === values.length) return false;',
+    suites: batches,
+  },
+  {
+    name: 'sqlite: one full history makes a claim of many jobs fail',
+    file: 'src/stores/sqlite/row-batches.ts',
+    find: 'if (!isForbidden(error)) throw error;\n      return false;',
+    replace: 'throw error;',
+    suites: batches,
+  },
+  {
+    name: 'sqlite: a claim reads the jobs without those that are to be written',
+    file: 'src/stores/sqlite/row-batches.ts',
+    find: '        flush();\n',
+    replace: '',
+    suites: batches,
+  },
+  {
+    name: 'sqlite: rows that a rolled back group left are written with the next one',
+    file: 'src/stores/sqlite/tables/job-rows.ts',
+    find: '    this.#pendingInserts.forget();\n',
+    replace: '',
+    suites: ['src/stores/sqlite/engine/group-writer.test.ts'],
   },
 ];

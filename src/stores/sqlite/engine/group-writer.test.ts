@@ -81,6 +81,14 @@ describe('a group of calls', () => {
     ]);
   });
 
+  it('adds a job once when a later call of the group throws before it was written', async () => {
+    const { writer } = await openWriter();
+    const unnameable = aJob('b', { name: Symbol('name') as never });
+    const { results } = writeAll(writer, [addition(aJob('a')), addition(unnameable)]);
+    expect(results).toMatchObject([{ answer: [{ id: 'a', outcome: 'added' }] }, { error: {} }]);
+    expect(countOf(writer)).toMatchObject({ waiting: 1 });
+  });
+
   it('drops the settings of a call that throws', async () => {
     const { writer } = await openWriter();
     const down = request('records.put', { kind: 'queue', key: 'mail', value: '{"state":"down"}' });

@@ -138,10 +138,7 @@ export class Session {
     return this.#clock.peek(now);
   }
 
-  /**
-   * Performs a call that can be undone and repeated with `performInSavepoint`. So an add presumes that its jobs are new,
-   * unless a job that exists was added lately: then the whole group had to be repeated.
-   */
+  /** Performs a call that `performInSavepoint` can repeat: an add may presume that its jobs are new (presumed-adds.ts). */
   performOnce(request: Request, moment: Moment): unknown {
     const [, name, argument] = request;
     if (name !== 'add' || !this.#presumed.mayPresume(argument as readonly NewJob[]))
@@ -155,6 +152,7 @@ export class Session {
   }
 
   perform([, name, argument]: Request, moment: Moment): unknown {
+    if (name !== 'add') this.#table.flush();
     if (isMigrationCall(name))
       return performMigration(this.#migrationRows, { name: migrationCall(name), argument }, moment.now);
     if (isRecordCall(name)) return performOnRecords(this.#records, name, argument, moment.now);
@@ -171,7 +169,7 @@ export class Session {
     const { length } = this.#events;
     this.#db.exec('SAVEPOINT call');
     try {
-      return this.perform(request, moment);
+      return this.#table.flushing(() => this.perform(request, moment));
     } catch (error) {
       // A full or failing disk has already ended the transaction: there is no savepoint to return to.
       if (!this.#db.isTransaction) throw error;
@@ -187,6 +185,7 @@ export class Session {
 
   /** Commits, and returns the events of the transaction. */
   commit(): readonly StoreEvent[] {
+    this.#table.flush();
     const events = this.#events;
     const hasChanged = this.#changes() !== this.#changesBefore;
     if (hasChanged) {

@@ -22,10 +22,16 @@ type Packed = readonly [
 ];
 
 /** Builds the text by hand, which is faster than JSON.stringify of the whole row. */
-export function packRow({ at, event, state, attempt, token, by, note }: HistoryRow, createdAt: number): string {
-  const [eventIndex, stateIndex] = [HISTORY_EVENTS.indexOf(event), JOB_STATES.indexOf(state)];
+export function packRow(row: HistoryRow, createdAt: number): string {
+  const [middle, end] = rowParts(row);
+  return `[${row.at - createdAt}${middle}${row.token}${end}`;
+}
+
+/** Returns the text of a row between its time and its token, and the text after the token. */
+export function rowParts({ event, state, attempt, by, note }: HistoryRow): readonly [middle: string, end: string] {
   const [byText, noteText] = [by === null ? null : JSON.stringify(by), note === null ? null : JSON.stringify(note)];
-  return `[${at - createdAt},${eventIndex},${stateIndex},${attempt},${token},${byText},${noteText}]`;
+  const middle = `,${HISTORY_EVENTS.indexOf(event)},${JOB_STATES.indexOf(state)},${attempt},`;
+  return [middle, `,${byText},${noteText}]`];
 }
 
 /** Returns the text of a history that begins with this row. */

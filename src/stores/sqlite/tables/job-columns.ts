@@ -27,9 +27,9 @@ const PLAIN = [
 const [QUEUE, PRIORITY, RUN_AT, RETURNED_AT, ATTEMPT, ENDED_AT, NAME, RESULT, CHECKPOINT, DATA] = [
   1, 2, 4, 8, 16, 32, 64, 128, 256, 512,
 ] as const;
-const LEASE = 1 << 10;
+export const LEASE = 1 << 10;
 const LEASE_STATUS = 1 << 11;
-const NO_LEASE = 1 << 12;
+export const NO_LEASE = 1 << 12;
 const REST = 1 << 13;
 const FAILED = 1 << 14;
 const DRAFT = 1 << 15;

@@ -166,9 +166,12 @@ function readRest(text: string): Rest | null {
 
 /** Spelled out because it runs for every transition. */
 export function hasSameRest(a: Rest, b: Rest): boolean {
+  return a.tags === b.tags && a.policy === b.policy && a.slots === b.slots && hasSameValues(a, b);
+}
+
+/** The same without lists and the policy, which may be equal without being identical. */
+function hasSameValues(a: Rest, b: Rest): boolean {
   return (
-    a.tags === b.tags &&
-    a.policy === b.policy &&
     a.unique === b.unique &&
     a.parents === b.parents &&
     a.dependents === b.dependents &&
@@ -182,7 +185,6 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
     a.coalesceKey === b.coalesceKey &&
     a.foldedInto === b.foldedInto &&
     a.folded === b.folded &&
-    a.slots === b.slots &&
     a.steps === b.steps &&
     a.suspension === b.suspension &&
     a.progress === b.progress &&
@@ -193,16 +195,12 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
 
 /** Returns only the fields that differ from their default; null if none do. */
 export function restText(job: Job): string | null {
-  const tags = job.tags.length === 0 ? NO_REST.tags : job.tags;
-  const policy = isEmpty(job.policy) ? NO_REST.policy : job.policy;
-  const slots = job.slots.length === 0 ? NO_SLOTS : job.slots;
-  if (hasSameRest({ ...job, tags, policy, slots }, NO_REST)) return null;
-  const rest: Record<string, unknown> = {
-    ...(tags === job.tags && { tags }),
-    ...(policy === job.policy && { policy }),
-  };
+  const { tags, policy, slots } = job;
+  const hasPolicy = !isEmpty(policy);
+  if (tags.length === 0 && !hasPolicy && slots.length === 0 && hasSameValues(job, NO_REST)) return null;
+  const rest: Record<string, unknown> = { ...(tags.length > 0 && { tags }), ...(hasPolicy && { policy }) };
   for (const part of REST_VALUES) if (job[part] !== NO_REST[part]) rest[part] = job[part];
-  if (slots === NO_SLOTS) delete rest['slots'];
+  if (slots.length === 0) delete rest['slots'];
   return JSON.stringify(rest);
 }
 

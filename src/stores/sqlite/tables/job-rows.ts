@@ -11,6 +11,8 @@ import type { Job } from '../../../core/job/job.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { execute, firstRow } from '../engine/sqlite-database.ts';
 import { isForbidden } from '../engine/sqlite-problem.ts';
+import type { RowUpdate } from '../row-batches.ts';
+import { PendingInserts, PendingUpdates } from '../row-batches.ts';
 import { packFirstRow, packRow, packRows, unpackRows } from './history-text.ts';
 import type { SqlValue } from './job-columns.ts';
 import {
@@ -43,13 +45,14 @@ export class JobRows {
   readonly #byId: Statement;
   readonly #history: Statement;
   readonly #cutHistory: Statement;
-  readonly #insertPlain: Statement;
   readonly #insert: Statement;
   readonly #delete: Statement;
   readonly #tag: Statement;
   readonly #untag: Statement;
   readonly #updates = new Map<number, Statement>();
   readonly #running = new Map<string, Job>();
+  readonly #pendingInserts: PendingInserts;
+  readonly #pendingUpdates: PendingUpdates;
   #presumesNew = false;
 
   constructor(db: Database) {
@@ -57,17 +60,24 @@ export class JobRows {
     this.#byId = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ?`);
     this.#history = db.prepare('SELECT history, created_at FROM jobs WHERE id = ?');
     this.#cutHistory = db.prepare('UPDATE jobs SET history = ?, history_rows = ? WHERE seq = ?');
-    this.#insertPlain =
-      db.prepare(`INSERT INTO jobs (seq, id, queue, state, ready, priority, run_at, created_at, data, data_sum)
-      VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6, ?7)`);
     this.#insert = db.prepare(`INSERT INTO jobs (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/\w+/g, '?')})`);
     this.#delete = db.prepare('DELETE FROM jobs WHERE seq = ?');
     this.#tag = db.prepare('INSERT OR IGNORE INTO tags (tag, seq) VALUES (?, ?)');
     this.#untag = db.prepare('DELETE FROM tags WHERE tag = ? AND seq = ?');
+    this.#pendingInserts = new PendingInserts(db);
+    this.#pendingUpdates = new PendingUpdates(db, (update) => this.#write(update));
   }
 
   forget(): void {
     this.#running.clear();
+    this.#pendingInserts.forget();
+    this.#pendingUpdates.forget();
+  }
+
+  /** Writes what is pending. */
+  flush(): void {
+    this.#pendingInserts.flush();
+    this.#pendingUpdates.flush();
   }
 
   /** Runs an add without a query for each id: the unique index rejects an id that exists. */
@@ -84,29 +94,30 @@ export class JobRows {
     if (this.#presumesNew) return undefined;
     const running = this.#running.get(id);
     if (running !== undefined) return running;
+    this.flush();
     const row = firstRow<JobRow>(this.#byId, id);
     return row === undefined ? undefined : readJob(row);
   }
 
   history(id: string): readonly HistoryRow[] {
+    this.flush();
     const row = firstRow<readonly [string, number]>(this.#history, id);
     return row === undefined ? [] : unpackRows(...row);
   }
 
   insert(job: Job, row: HistoryRow): void {
-    const { seq, id, queue, priority, createdAt, data } = job;
     const rest = restText(job);
-    const history = packFirstRow(row, createdAt);
-    if (isPlain(job, row.at) && rest === null && history === '')
-      execute(this.#insertPlain, seq, id, queue, priority, createdAt, data, sumOf(data));
+    const history = packFirstRow(row, job.createdAt);
+    if (isPlain(job, row.at) && rest === null && history === '') this.#pendingInserts.add(job);
     else execute(this.#insert, ...allColumns(job, row.at), rest, ...textColumns(job), history);
-    for (const tag of job.tags) this.#tag.run(tag, seq);
+    for (const tag of job.tags) this.#tag.run(tag, job.seq);
     this.#cache(job);
   }
 
   /** Inserts a job with its whole history. An earlier row of the job must be deleted before. */
   restore(job: Job, history: readonly HistoryRow[], at: number): void {
     const text = packRows(history, job.createdAt);
+    this.flush();
     execute(this.#insert, ...allColumns(job, at), restText(job), ...textColumns(job), '');
     execute(this.#cutHistory, text, history.length, job.seq);
     for (const tag of job.tags) this.#tag.run(tag, job.seq);
@@ -114,10 +125,15 @@ export class JobRows {
 
   update(before: Job, after: Job, row: HistoryRow | null): void {
     const { key, values } = difference(before, after, row === null ? null : row.at);
-    if (row !== null) values.push(`,${packRow(row, after.createdAt)}`);
-    if (key !== 0 || row !== null) this.#run(row === null ? key : key | HISTORY, after, values);
+    this.#pendingInserts.flush();
+    if (row !== null) this.#pendingUpdates.add({ key, values, before, after, row });
+    else if (key !== 0) this.#run(key, after, values);
     if (before.tags !== after.tags) this.#retag(before, after);
     this.#cache(after);
+  }
+
+  #write({ key, values, after, row }: RowUpdate): void {
+    this.#run(key | HISTORY, after, [...values, `,${packRow(row, after.createdAt)}`]);
   }
 
   append(job: Job, row: HistoryRow): void {
@@ -125,6 +141,7 @@ export class JobRows {
   }
 
   remove(job: Job): void {
+    this.flush();
     this.#delete.run(job.seq);
     for (const tag of job.tags) this.#untag.run(tag, job.seq);
     this.#running.delete(job.id);
@@ -132,6 +149,7 @@ export class JobRows {
 
   /** A CHECK constraint rejects an update with a history row while the history is full: it is cut, and the update retried. */
   #run(key: number, job: Job, values: SqlValue[]): void {
+    this.flush();
     const statement = this.#updateFor(key);
     values.push(job.seq);
     try {

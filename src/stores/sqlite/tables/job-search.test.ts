@@ -27,6 +27,7 @@ async function aSearch(): Promise<{ search: JobSearch; jobs: readonly Job[] }> {
     counters.add(job);
     jobs.push(job);
   }
+  rows.flush();
   counters.save();
   db.exec('COMMIT');
   return { search: new JobSearch(db, counters), jobs };

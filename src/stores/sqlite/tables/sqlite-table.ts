@@ -23,6 +23,7 @@ import type { Measurement, StoredCell } from '../../../core/statistics/statistic
 import { type QueueStorage, type StoredSize, storageOf } from '../../../core/statistics/storage.ts';
 import { BucketRows } from '../bucket-rows.ts';
 import type { Database } from '../engine/sqlite-database.ts';
+import { flushingFirst } from '../row-batches.ts';
 import { StepRows } from '../step-rows.ts';
 import { CoalescedRows } from './coalesced-rows.ts';
 import { EndedJobs } from './ended-jobs.ts';
@@ -80,22 +81,35 @@ export class SqliteTable implements Table {
     this.emit = emit;
     this.#numbers = numbers;
     this.#jobs = new JobRows(db);
-    this.#counters = new QueueCounters(db);
-    this.#waiting = new WaitingJobs(db, numbers);
-    this.#leased = new LeasedJobs(db);
-    this.#ended = new EndedJobs(db, this.#counters);
-    this.#search = new JobSearch(db, this.#counters);
-    this.#log = new StatisticsLog(db);
-    this.#statistics = new StatisticsRows(db);
-    this.#series = new SeriesRows(db);
-    this.#steps = new StepRows(db);
-    this.#edges = new JobEdges(db);
-    this.#coalesced = new CoalescedRows(db);
-    this.#keys = new UniqueKeys(db);
-    this.#throttles = new ThrottleRows(db);
-    this.#paces = new PaceRows(db);
-    this.#buckets = new BucketRows(db);
-    this.#workers = new WorkerRows(db);
+    const flushing = flushingFirst(db, () => this.#jobs.flush());
+    this.#counters = new QueueCounters(flushing);
+    this.#waiting = new WaitingJobs(flushing, numbers);
+    this.#leased = new LeasedJobs(flushing);
+    this.#ended = new EndedJobs(flushing, this.#counters);
+    this.#search = new JobSearch(flushing, this.#counters);
+    this.#log = new StatisticsLog(flushing);
+    this.#statistics = new StatisticsRows(flushing);
+    this.#series = new SeriesRows(flushing);
+    this.#steps = new StepRows(flushing);
+    this.#edges = new JobEdges(flushing);
+    this.#coalesced = new CoalescedRows(flushing);
+    this.#keys = new UniqueKeys(flushing);
+    this.#throttles = new ThrottleRows(flushing);
+    this.#paces = new PaceRows(flushing);
+    this.#buckets = new BucketRows(flushing);
+    this.#workers = new WorkerRows(flushing);
+  }
+
+  /** Writes the rows that are pending (row-batches.ts). */
+  flush(): void {
+    this.#jobs.flush();
+  }
+
+  /** Runs a call and writes the rows that it left pending. */
+  flushing<T>(call: () => T): T {
+    const answer = call();
+    this.#jobs.flush();
+    return answer;
   }
 
   /** Writes the pending sums. Called last before a commit. */
@@ -122,6 +136,7 @@ export class SqliteTable implements Table {
 
   /** Called before a savepoint. Returns a function that restores the pending sums after a rollback to it. */
   snapshot(): () => void {
+    this.#jobs.flush();
     const [restoreCounts, restoreStatistics] = [this.#counters.snapshot(), this.#log.snapshot()];
     return () => {
       this.#forgetRows();

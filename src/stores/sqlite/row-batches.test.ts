@@ -1,0 +1,109 @@
+/** Rows that are written together equal those that are written one by one. */
+import { expect, it } from 'vitest';
+import { MAX_HISTORY } from '../../core/job/history.ts';
+import { NO_GAP } from '../../core/lifecycle/clock.ts';
+import { NO_THROTTLE } from '../../core/limits/bucket.ts';
+import { add } from '../../core/operations/add.ts';
+import { settle } from '../../core/operations/attempt.ts';
+import { claim } from '../../core/operations/claim.ts';
+import type { NewJob, Settlement } from '../../core/ports/job-store.ts';
+import { settingsOf } from '../../core/settings/settings.ts';
+import { applySchema } from './engine/schema.ts';
+import { allRows, openDatabase } from './engine/sqlite-database.ts';
+import { SqliteTable } from './tables/sqlite-table.ts';
+import { StoreNumbers } from './tables/store-numbers.ts';
+
+const COUNT = 25;
+const at = (now: number) => ({ now, gap: NO_GAP });
+const aJob = (n: number): NewJob => ({ id: `job-${n}`, queue: 'q', data: `{"n":${n}}` });
+
+function openTable() {
+  const db = openDatabase(':memory:', 0);
+  applySchema(db);
+  const table = new SqliteTable(db, {
+    numbers: new StoreNumbers(db),
+    settings: () => settingsOf(undefined),
+    throttle: () => NO_THROTTLE,
+    closed: () => null,
+    emit: () => undefined,
+  });
+  const stored = () => {
+    table.flush();
+    return allRows(db.prepare('SELECT * FROM jobs ORDER BY seq'));
+  };
+  return { db, table, stored };
+}
+
+type Opened = ReturnType<typeof openTable>;
+const jobs = (priorities: readonly number[]) => priorities.map((priority, n) => ({ ...aJob(n), priority }));
+const addAll = ({ table }: Opened, inputs: readonly NewJob[], now = 1_000) =>
+  table.presumingNew(() => add(table, inputs, at(now)));
+let requests = 0;
+const claimAll = ({ table }: Opened, limit: number, now: number) => {
+  requests += 1;
+  return claim(table, { worker: 'w"1', queues: ['q'], limit, requestId: `r${requests}`, leaseMs: 9_000 }, at(now)).jobs;
+};
+const completion = (job: { id: string; lease: { token: number } | null }): Settlement => ({
+  id: job.id,
+  token: job.lease?.token ?? 0,
+  kind: 'complete',
+});
+
+it('writes the same rows for many jobs as for one at a time', () => {
+  const inputs = jobs(Array.from({ length: COUNT }, (_, n) => n % 3));
+  const [together, single] = [openTable(), openTable()];
+  addAll(together, inputs);
+  for (const input of inputs) {
+    addAll(single, [input]);
+    single.table.flush();
+  }
+  expect(together.stored()).toEqual(single.stored());
+  const claimed = claimAll(together, COUNT, 2_000);
+  expect(claimed).toEqual(inputs.flatMap(() => claimAll(single, 1, 2_000)));
+  expect(together.stored()).toEqual(single.stored());
+  settle(together.table, claimed.map(completion), at(3_500));
+  for (const job of claimed) {
+    settle(single.table, [completion(job)], at(3_500));
+    single.table.flush();
+  }
+  expect(together.stored()).toEqual(single.stored());
+  const [first] = claimed;
+  expect(together.table.rows(first?.id ?? '').map(({ at: time, token }) => [time, token])).toEqual([
+    [1_000, null],
+    [2_000, first?.lease?.token],
+    [3_500, first?.lease?.token],
+  ]);
+});
+
+it('keeps results that differ', () => {
+  const opened = openTable();
+  addAll(opened, jobs([0, 0, 0, 0]));
+  const claimed = claimAll(opened, 4, 2_000);
+  settle(
+    opened.table,
+    claimed.map((job, n) => ({ ...completion(job), kind: 'complete' as const, result: `${n % 3}` })),
+    at(3_000),
+  );
+  expect(claimed.map(({ id }) => opened.table.get(id)?.result)).toEqual(['0', '1', '2', '0']);
+});
+
+it('cuts the one history among them that is full', () => {
+  const opened = openTable();
+  addAll(opened, jobs([0, 0, 0, 0]));
+  opened.table.flush();
+  const row = ',[1,1,2,1,1,"w",null]';
+  opened.db.exec(
+    `UPDATE jobs SET history = '${row.repeat(MAX_HISTORY - 1)}', history_rows = ${MAX_HISTORY} WHERE id = 'job-2'`,
+  );
+  const claimed = claimAll(opened, 4, 2_000);
+  expect(claimed.map(({ id }) => opened.table.rows(id).length)).toEqual([2, 2, MAX_HISTORY, 2]);
+  expect(claimed.map(({ id }) => opened.table.rows(id).at(-1)?.at)).toEqual([2_000, 2_000, 2_000, 2_000]);
+});
+
+it('finds a job whose row is not written yet', () => {
+  const opened = openTable();
+  addAll(opened, jobs([0, 0, 0]));
+  expect(opened.table.get('job-1')?.data).toBe('{"n":1}');
+  addAll(opened, [{ ...aJob(9), priority: 0 }]);
+  expect(claimAll(opened, 10, 2_000).map(({ id }) => id)).toEqual(['job-0', 'job-1', 'job-2', 'job-9']);
+});

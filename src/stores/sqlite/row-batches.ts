@@ -1,0 +1,210 @@
+/**
+ * Writes of job rows that wait in memory until they are many: one statement for several costs less than one for each.
+ *
+ * Invariant: no statement sees the rows without them. JobRows writes what is pending before it runs another statement,
+ * the other parts of the table by `flushingFirst`, and the session before every call but an add, and before a commit.
+ */
+import type { HistoryRow } from '../../core/job/history.ts';
+import type { Job } from '../../core/job/job.ts';
+import type { Database, Statement } from './engine/sqlite-database.ts';
+import { execute } from './engine/sqlite-database.ts';
+import { isForbidden } from './engine/sqlite-problem.ts';
+import { rowParts } from './tables/history-text.ts';
+import type { SqlValue } from './tables/job-columns.ts';
+import { assignmentsOf, LEASE, NO_LEASE } from './tables/job-columns.ts';
+import { sumOf } from './tables/job-row.ts';
+
+/** Divides the jobs of a bulk add and the calls of a message. */
+const INSERTED_TOGETHER = 10;
+const MAX_UPDATES = 1_000;
+/** Fewer are updated one by one. */
+const MIN_UPDATES = 3;
+
+const PLAIN_COLUMNS = 'seq, id, queue, state, ready, priority, run_at, created_at, data, data_sum';
+
+/** New plain jobs: of one queue, priority and time, with consecutive numbers. */
+export class PendingInserts {
+  readonly #one: Statement;
+  readonly #many: Statement;
+  #jobs: Job[] = [];
+
+  constructor(db: Database) {
+    const shared = (seq: string) => `(${seq}, ?, ?2, 'waiting', 1, ?3, ?4, ?4, ?, ?)`;
+    const rows = Array.from({ length: INSERTED_TOGETHER }, (_, place) => shared(`?1 + ${place}`));
+    this.#one = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS})
+      VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6, ?7)`);
+    this.#many = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS}) VALUES ${numbered(rows.join(', '), 5)}`);
+  }
+
+  add(job: Job): void {
+    const first = this.#jobs[0];
+    if (first !== undefined && !isNext(first, job, this.#jobs.length)) this.flush();
+    this.#jobs.push(job);
+    if (this.#jobs.length === INSERTED_TOGETHER) this.flush();
+  }
+
+  flush(): void {
+    const [first] = this.#jobs;
+    if (first === undefined) return;
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    if (jobs.length < INSERTED_TOGETHER) return this.#insertEach(jobs);
+    const values: SqlValue[] = [first.seq, first.queue, first.priority, first.createdAt];
+    for (const { id, data } of jobs) values.push(id, data, sumOf(data));
+    execute(this.#many, ...values);
+  }
+
+  forget(): void {
+    this.#jobs = [];
+  }
+
+  #insertEach(jobs: readonly Job[]): void {
+    for (const { seq, id, queue, priority, createdAt, data } of jobs)
+      execute(this.#one, seq, id, queue, priority, createdAt, data, sumOf(data));
+  }
+}
+
+/** Gives the bare question marks of a text the numbers from `first` on. */
+function numbered(text: string, first: number): string {
+  let next = first;
+  return text.replaceAll(/\?(?!\d)/g, () => `?${next++}`);
+}
+
+function isNext(first: Job, job: Job, place: number): boolean {
+  return (
+    job.seq === first.seq + place &&
+    job.createdAt === first.createdAt &&
+    job.queue === first.queue &&
+    job.priority === first.priority
+  );
+}
+
+/** An update with a history row: the columns and their values as in `difference`. */
+export interface RowUpdate {
+  readonly key: number;
+  readonly values: readonly SqlValue[];
+  readonly before: Job;
+  readonly after: Job;
+  readonly row: HistoryRow;
+}
+
+interface UpdateStatement {
+  readonly statement: Statement;
+  /** The place of the token among the values; -1 if the token is not written. */
+  readonly tokenAt: number;
+}
+
+/** Claims and settlements that differ only in the job and its token. */
+export class PendingUpdates {
+  readonly #db: Database;
+  readonly #writeOne: (update: RowUpdate) => void;
+  readonly #statements = new Map<number, UpdateStatement>();
+  readonly #seqs = new Set<number>();
+  #updates: RowUpdate[] = [];
+
+  constructor(db: Database, writeOne: (update: RowUpdate) => void) {
+    this.#db = db;
+    this.#writeOne = writeOne;
+  }
+
+  add(update: RowUpdate): void {
+    const { seq } = update.after;
+    const [first] = this.#updates;
+    if (first !== undefined && (this.#seqs.has(seq) || !this.#isAlike(first, update))) this.flush();
+    if (!canMakeRow(update)) return this.#writeOne(update);
+    this.#updates.push(update);
+    this.#seqs.add(seq);
+    if (this.#updates.length === MAX_UPDATES) this.flush();
+  }
+
+  flush(): void {
+    const [first] = this.#updates;
+    if (first === undefined) return;
+    const updates = this.#updates;
+    this.forget();
+    if (updates.length < MIN_UPDATES || !this.#writeAll(first, updates))
+      for (const update of updates) this.#writeOne(update);
+  }
+
+  forget(): void {
+    if (this.#updates.length === 0) return;
+    this.#updates = [];
+    this.#seqs.clear();
+  }
+
+  /** Returns false if nothing was written because a history is full. */
+  #writeAll({ key, values, row }: RowUpdate, updates: readonly RowUpdate[]): boolean {
+    const [middle, end] = rowParts(row);
+    const token = key & LEASE ? [row.token] : [];
+    const seqs = `[${updates.map(({ after }) => after.seq).join(',')}]`;
+    try {
+      execute(this.#statementFor(key).statement, ...values, row.at, middle, ...token, end, seqs);
+      return true;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      return false;
+    }
+  }
+
+  #isAlike(first: RowUpdate, { key, values, row }: RowUpdate): boolean {
+    const is = first.row;
+    if (key !== first.key || row.at !== is.at || row.event !== is.event || row.attempt !== is.attempt) return false;
+    if (row.state !== is.state || row.by !== is.by || row.note !== is.note) return false;
+    if (key & LEASE && row.token !== (is.token ?? 0) + this.#updates.length) return false;
+    const { tokenAt } = this.#statementFor(key);
+    for (let at = 0; at < values.length; at++) if (at !== tokenAt && values[at] !== first.values[at]) return false;
+    return true;
+  }
+
+  #statementFor(key: number): UpdateStatement {
+    let known = this.#statements.get(key);
+    if (known === undefined) {
+      const sets = assignmentsOf(key);
+      const tokenPlace = sets.indexOf('token = ?');
+      known = { statement: this.#db.prepare(updateAllSql(sets)), tokenAt: boundBefore(sets, tokenPlace) };
+      this.#statements.set(key, known);
+    }
+    return known;
+  }
+}
+
+/**
+ * Returns whether the statement can make the history row: its time is a whole number, and its token is that of the new
+ * lease or of the lease that ends.
+ */
+function canMakeRow({ key, before, after, row }: RowUpdate): boolean {
+  if (row.token === null || !Number.isInteger(row.at)) return false;
+  if (key & LEASE) return after.lease?.token === row.token;
+  return (key & NO_LEASE) !== 0 && before.lease?.token === row.token;
+}
+
+function boundBefore(sets: readonly string[], place: number): number {
+  if (place === -1) return -1;
+  return sets.slice(0, place).join().replaceAll(/[^?]/g, '').length;
+}
+
+/** Numbers are cast because the binding may hand them over as floating-point numbers, which have another text. */
+function updateAllSql(sets: readonly string[]): string {
+  const own = 'CAST(? AS INTEGER) + batch.key';
+  const token = sets.includes('token = ?') ? `(${own})` : 'token';
+  const all = sets.map((set) => (set === 'token = ?' ? `token = ${own}` : set));
+  const row = `history || ',[' || (CAST(? AS INTEGER) - created_at) || ? || ${token} || ?`;
+  return `UPDATE jobs SET ${[...all, `history = ${row}`, 'history_rows = history_rows + 1'].join(', ')}
+    FROM json_each(?) AS batch WHERE jobs.seq = batch.value`;
+}
+
+/** Returns a database whose statements run `flush` first. It can only prepare: the parts of a table need no more. */
+export function flushingFirst(db: Database, flush: () => void): Database {
+  const prepare = (sql: string): Statement => {
+    const statement = db.prepare(sql);
+    const flushing = (run: (...values: unknown[]) => unknown) => {
+      return (...values: unknown[]) => {
+        flush();
+        return run(...values);
+      };
+    };
+    const [get, all, run] = [statement.get, statement.all, statement.run].map((each) => flushing(each.bind(statement)));
+    return { get, all, run } as unknown as Statement;
+  };
+  return { prepare } as unknown as Database;
+}
