@@ -368,6 +368,16 @@ export const SCENARIOS: readonly Scenario[] = [
     repeatsAnswer: false,
   },
   {
+    name: 'settle-claim',
+    which: 'plain jobs of one queue',
+    prepare: plainAttempts,
+    call: (_bench, run) => {
+      const args = settleArguments(completions.slice(0, 2));
+      return run('settle-claim', [String(args.length), ...args, 'w', 'the-same', '3', '', 'q']);
+    },
+    repeatsAnswer: false,
+  },
+  {
     name: 'cancel',
     prepare: async (bench) => {
       await attempts(bench);

@@ -258,7 +258,7 @@ export const redis = [
   {
     name: 'redis: the fast path ignores limits',
     file: 'src/stores/redis/lua/lib/fastpath/fastpath.lua',
-    find: 'if batch.isLimited(settings) or ms',
+    find: 'if fastSettings.isLimited(settings) or ms',
     replace: 'if ms',
     suites,
   },

@@ -33,6 +33,8 @@ interface Kind {
   /** The free capacity of the worker. */
   readonly free?: (roll: Roll) => string;
   readonly isErratic?: true;
+  /** How many calls plain-jobs.lua decides at least, by a clock that is guarded. */
+  readonly plain?: number;
 }
 
 const failure = (roll: Roll) => ({
@@ -95,12 +97,16 @@ const oftenPausing: NonNullable<Kind['settlement']> = (held, roll) =>
     ? { ...held, kind: 'retry', failure: failure(roll), delayMs: 300 + roll(900), throttle: ['a', 'b'][roll(2)] ?? '' }
     : undefined;
 
+const seldomStale: NonNullable<Kind['settlement']> = (held, roll) =>
+  roll(8) === 0 ? { ...held, token: held.token - 1, kind: 'complete' } : undefined;
+
 const KINDS: readonly Kind[] = [
-  { title: 'plain jobs', share: 0.9 },
+  { title: 'plain jobs', share: 0.9, plain: 20 },
+  { title: 'plain jobs, some with a stale token', share: 0.7, settlement: seldomStale, plain: 5 },
   { title: 'jobs with a priority', share: 0.9, job: withPriority },
-  { title: 'jobs with tags', share: 0.9, job: withTags },
+  { title: 'jobs with tags', share: 0.9, job: withTags, plain: 1 },
   { title: 'jobs with a delay', share: 0.9, job: withDelay },
-  { title: 'jobs with a trace context', share: 0.9, job: withTrace },
+  { title: 'jobs with a trace context', share: 0.9, job: withTrace, plain: 20 },
   { title: 'jobs that fail with a retry', share: 0.9, job: () => retries, settlement: oftenFailing },
   {
     title: 'jobs that fail until no retry is left',
@@ -116,7 +122,7 @@ const KINDS: readonly Kind[] = [
     settlement: oftenFailing,
     heartbeat: progress,
   },
-  { title: 'jobs with throttles', share: 0.9, job: withThrottles, settlement: seldomFailing, throttle: { max: 100 } },
+  { title: 'jobs with throttles', share: 0.8, job: withThrottles, settlement: seldomFailing, throttle: { max: 100 } },
   {
     title: 'jobs with throttles that fill up',
     share: 0.3,
@@ -191,7 +197,9 @@ function dice(seed: number): Roll {
 function textOf(path: Path, name: ScriptName): string {
   const text = scriptText(name);
   if (path === 'general') return text.replace(/local answer=fast\w+\.\w+\(\)/, 'local answer=nil ');
-  return text.replace('if answer then return answer', `if answer then redis.call('INCR', 'taken')return answer`);
+  return text
+    .replace('if answer then return answer', `if answer then redis.call('INCR', 'taken')return answer`)
+    .replace('if answer then return isLong', `if answer then redis.call('INCR', 'plain')return isLong`);
 }
 
 describeWithRedis('the fast path', () => {
@@ -296,7 +304,7 @@ describeWithRedis('the fast path', () => {
         String(1 + roll(6)),
         kind.free === undefined ? '' : ` cpu=99,gpu=99 ${kind.free(roll)}`,
         'q',
-        'other',
+        ...(roll(2) === 0 ? ['other'] : []),
       ];
       const next = someCall(roll, outcomes, request);
       const answer = await call(step, next.name, next.args);
@@ -307,6 +315,31 @@ describeWithRedis('the fast path', () => {
     const taken = Number(await client.get('taken'));
     expect(taken / calls).toBeGreaterThan(kind.share);
     if (kind.isErratic) expect(taken).toBeLessThan(calls);
+    if (kind.clock === 'guarded') expect(Number(await client.get('plain'))).toBeGreaterThanOrEqual(kind.plain ?? 0);
+  });
+
+  it.each([
+    { title: 'nothing else' },
+    { title: 'a repeated request', requestId: 'two' },
+    { title: 'a repeat of the request before', requestId: 'one' },
+    { title: 'a stale token', token: 2 },
+    { title: 'an expired lease of another worker', passMs: 1_500 },
+    { title: 'a paused queue', settings: { state: 'paused' } },
+    { title: 'a limited queue', settings: { maxRunning: 1 } },
+  ])('is equal to the general path for a plain call and $title', async (each) => {
+    const { requestId = 'three', token = 3, passMs = 10, settings = {} } = each;
+    await client.flushAll();
+    let now = START;
+    const call = (name: ScriptName, args: readonly string[]) => both(`at ${now}`, name, [`guarded ${now}`, ...args]);
+    await call('add', addArguments(['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, queue: 'q', data: '{}' }))));
+    await call('claim', ['v', 'other', '1', '1000', 'q']);
+    await call('claim', ['w', 'one', '1', '', 'q']);
+    await call('claim', ['w', 'two', '1', '', 'q']);
+    await call('records-put', ['queue', 'q', JSON.stringify(settings), '', '']);
+    now += passMs;
+    const complete = settleArguments([{ id: 'c', token, kind: 'complete' }]);
+    await call('settle-claim', [String(complete.length), ...complete, 'w', requestId, '1', '', 'q']);
+    await compareKeys('at the end', `guarded ${now}`);
   });
 
   const hook = { url: 'http://127.0.0.1:9/', on: ['start', 'done', 'progress'] };
@@ -347,7 +380,11 @@ describeWithRedis('the fast path', () => {
       { ...first, kind: 'fail', failure: failed, delayMs: 0 },
       ...others.map((each): Settlement => ({ ...each, kind: 'complete' })),
     ]);
-    await call('settle-claim', [String(outcomes.length), ...outcomes, 'w', '2', '3', '', 'q']);
+    const claimed = (await call('settle-claim', [String(outcomes.length), ...outcomes, 'w', '2', '3', '', 'q'])).at(-1);
+    await add({ id: 'second' }, { id: 'third' });
+    const [last] = claimed as Job[];
+    const complete = settleArguments([{ id: last?.id ?? 'due', token: last?.lease?.token ?? 0, kind: 'complete' }]);
+    await call('settle-claim', [String(complete.length), ...complete, 'w', '3', '1', '', 'q']);
     await compareKeys('at the end', `guarded ${now}`);
   });
 });

@@ -130,7 +130,13 @@ export function constantsText(text: string): string {
   ].join('');
 }
 
-/** Of the fast path and of the statistics. `MAX_JOBS`: of one call. `MAX_TIME`: eleven hexadecimal digits hold it. */
+const { state, priority, leaseMs, retries, onLost, lostGraceMs } = DEFAULT_SETTINGS;
+const { claimed, completed, failed, retried } = EVENT_LETTERS;
+
+/**
+ * Of the fast path and of the statistics. `MAX_JOBS`: of one call. `MAX_TIME`: eleven hexadecimal digits hold it. `DEFAULTS`:
+ * the settings of a queue that the fast path knows.
+ */
 const FAST_PATH_VALUES = {
   MAX_JOBS: 1_000,
   MAX_TIME: 1e13,
@@ -143,25 +149,19 @@ const FAST_PATH_VALUES = {
   MAX_PROMOTED,
   SEQS_PER_PIECE,
   SPANS: LUA_SPANS,
+  DEFAULTS: { state, priority, leaseMs, retries, onLost, lostGraceMs },
+  COMPLETED: completed,
+  CLAIMED: claimed,
+  FAILED: failed,
+  RETRIED: retried,
 };
 
-/**
- * Returns the constants that texts use as `FASTPATH.NAME`: those of the fast path with the defaults of the settings that it
- * knows, and the others of the general path, which are made only if it runs.
- */
-export function fastPathConstants(fastPath: string, general: string): readonly [string, string] {
-  const { state, priority, leaseMs, retries, onLost, lostGraceMs } = DEFAULT_SETTINGS;
-  const { claimed, completed, failed, retried } = EVENT_LETTERS;
-  const values = Object.entries({ ...FAST_PATH_VALUES, EVENT: { claimed, completed, failed, retried } });
-  const isIn = (text: string, name: string) => text.includes(`FASTPATH.${name}`);
-  const first = values.filter(([name]) => isIn(fastPath, name));
-  const later = values.filter(([name]) => isIn(general, name) && !isIn(fastPath, name));
-  const settings = { state, priority, leaseMs, retries, onLost, lostGraceMs };
-  if (first.length + later.length === 0) return ['', ''];
-  return [
-    `local FASTPATH = ${luaLiteral(first.length > 0 ? { ...settings, ...Object.fromEntries(first) } : {})}\n`,
-    later.map(([name, value]) => `FASTPATH.${name} = ${luaLiteral(value)}\n`).join(''),
-  ];
+/** Writes the constants in place of `FASTPATH.NAME`: a table of them would be made in every call. */
+export function withFastPathConstants(text: string): string {
+  return text.replace(/\bFASTPATH\.([A-Z_]+)/g, (_, name: keyof typeof FAST_PATH_VALUES) => {
+    const value = FAST_PATH_VALUES[name];
+    return typeof value === 'object' ? `(${luaLiteral(value)})` : luaLiteral(value);
+  });
 }
 
 /** Returns a value as Lua. An entry that is null is left out, which is the same as nil. */

@@ -74,9 +74,16 @@ export function modulesText(used: readonly string[], onDemand: readonly string[]
     ...text,
     `local require, ${tables.map(variableOf).join(', ')}\n(function()\n`,
     ...tables.map((name) => `${variableOf(name)} = ${made(name)}`),
+    onDemand.length === 0 ? '' : requireText(onDemand.map((name) => [name, made(name)])),
+    'end)()\n',
+  ].join('');
+}
+
+function requireText(modules: readonly (readonly [name: string, made: string])[]): string {
+  return [
     'local loaded = {}\nrequire = function(name)\nif loaded[name] then return loaded[name] end\n',
-    ...onDemand.map((name) => `if name == '${name}' then loaded[name] = ${made(name)}end\n`),
-    'return loaded[name]\nend\nend)()\n',
+    ...modules.map(([name, made]) => `if name == '${name}' then loaded[name] = ${made}end\n`),
+    'return loaded[name]\nend\n',
   ].join('');
 }
 

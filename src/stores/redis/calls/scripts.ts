@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { CALLS_REFUSED_WHILE_CLOSED } from '../../../core/operations/perform.ts';
-import { constantsText, fastPathConstants } from './constants.ts';
+import { constantsText, withFastPathConstants } from './constants.ts';
 import { compact, luaPaths, luaText, Modules, modulesText, moduleText } from './lua-files.ts';
 
 export const CHANGING_SCRIPTS = [
@@ -84,6 +84,10 @@ export interface Script {
 /** How an operation tries the fast path (lua/lib/fastpath), before the modules of the general path are set up. */
 const FAST_CALLS: Partial<Record<ScriptName, string>> = {
   add: '-- uses: fast-add\nlocal answer = fastAdd.add() if answer then return answer end\n',
+  'fast-settle-claim': [
+    '-- uses: plain-jobs\nlocal answer, isLong = plainJobs.settleAndClaim()\n',
+    `if answer then return isLong and { '${LOG_IS_LONG}', answer } or answer end\n`,
+  ].join(''),
   heartbeat: '-- uses: fast-heartbeat\nlocal answer = fastHeartbeat.heartbeat() if answer then return answer end\n',
 };
 
@@ -91,8 +95,7 @@ const REFUSED_WHILE_CLOSED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
 
 /** Returns the text of a script: the base, its fast path, the modules that it uses, the operation. */
 export function scriptText(name: ScriptName): string {
-  if (isFast(name)) return fastScriptText(name);
-  const operation = operationText(name);
+  const operation = isFast(name) ? fastOperationText(name) : operationText(name);
   const modules = new Modules().add(operation);
   const fastCall = FAST_CALLS[name] ?? '';
   const first = new Modules().add(fastCall);
@@ -100,16 +103,13 @@ export function scriptText(name: ScriptName): string {
   const isGuarded = used.includes('operation');
   const rest = `${modulesText(used, [...modules.onDemand])}${isGuarded ? guarded(operation) : operation}`;
   const before = `${modulesText([...first.used], [...first.onDemand])}${fastCall}`;
-  const [fast, general] = fastPathConstants(before, rest);
-  return compact(`${moduleText('base')}${fast}${before}${general}${constantsText(rest)}${rest}`);
+  return compact(withFastPathConstants(`${moduleText('base')}${before}${constantsText(rest)}${rest}`));
 }
 
-function fastScriptText(name: FastScriptName): string {
+/** Returns the text of a fast script, which says when it declines, and when the log of statistics is long. */
+function fastOperationText(name: FastScriptName): string {
   const operation = luaText(`fast/${name.slice('fast-'.length)}.lua`);
-  const modules = new Modules().add(operation);
-  const text = `${modulesText([...modules.used], [...modules.onDemand])}local answer = (function()\n${operation}end)()\n`;
-  const [constants] = fastPathConstants(text, '');
-  return compact(`${moduleText('base')}${constants}${text}if not answer then return '${DECLINED}' end\n${ANSWER}`);
+  return `local answer = (function()\n${operation}end)()\nif not answer then return '${DECLINED}' end\n${ANSWER}`;
 }
 
 const ANSWER = `if statistics.isLogLong then return { '${LOG_IS_LONG}', answer } end\nreturn answer\n`;

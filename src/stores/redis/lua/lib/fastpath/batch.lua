@@ -3,6 +3,7 @@
 --
 -- All of this is set up in every call, so functions and tables are few, and loops do not ask lists for their length. Numbers
 -- are given to commands as text: the server would write them with %.17g, which takes longer than most commands.
+-- uses: fast-settings
 
 return {
   now = 0, nowText = '', clockField = false, hooks = false, -- the clock's field to write; the queues that have webhooks
@@ -46,23 +47,8 @@ return {
   end,
 
   settings = function(queue)
-    if queue.settings then return queue.settings end
-    local own, shared = unpack(call('HMGET', P .. 'records:queue', queue.name, '*'))
-    local settings = FASTPATH
-    for i = 1, 2 do
-      local stored = i == 1 and shared or i == 2 and own
-      local value = stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'))
-      if value then settings = setmetatable(value, { __index = settings }) end
-    end
-    queue.settings = settings
-    return settings
-  end,
-
-  isLimited = function(settings)
-    local null, throttles = cjson.null, settings.throttles
-    return (settings.maxRunning or null) ~= null or (settings.keys or null) ~= null or (settings.rate or null) ~= null
-      or (settings.coalesce or null) ~= null or (throttles and #throttles > 0) or (settings.hooks and #settings.hooks > 0)
-      or (settings.needs and settings.needs ~= '')
+    queue.settings = queue.settings or fastSettings.of(queue.name)
+    return queue.settings
   end,
 
   -- Whether a queue has webhooks, by its own settings or by those of every queue.

@@ -10,7 +10,7 @@
 --
 -- Invariant: everything is decided before the first write (batch.flush). A function that meets anything else returns
 -- nil or false; then nothing was written, and the operation takes the general path.
--- uses: batch, statistics
+-- uses: batch, fast-settings, statistics
 -- on demand: fast-limits, waiting-line
 
 -- Names of fields that stay as they are and decide nothing here. A job with any other field takes the general path.
@@ -72,7 +72,7 @@ return {
         if not kept or (outcome ~= '' and not outcome:find('^\31result=[^\31]*$')) then return nil end
         if limited[fields] and not batch.limits.finish(limited[fields], name, id, hex, true) then return nil end
         batch.record(id, 'd' .. head .. '\31endedAt=' .. nowText .. outcome .. kept .. '\31rows=' .. ('%d'):format(rowCount + 1) .. rows
-          .. '\31+' .. FASTPATH.EVENT.completed .. 'd' .. row .. attempt .. ' ' .. token .. '\30b' .. worker .. data, seq)
+          .. '\31+' .. FASTPATH.COMPLETED .. 'd' .. row .. attempt .. ' ' .. token .. '\30b' .. worker .. data, seq)
         local n = #left
         left[n + 1], done[2 * n + 1], done[2 * n + 2], states[i] = hex, nowText, hex, 'done'
         local length, checkpoint = outcome ~= '' and #outcome - 8 or nil, kept ~= '' and kept:match('\31checkpoint=([^\31]*)') or ''
@@ -103,12 +103,12 @@ return {
     local kept, settings = batch.keep(fields, KEPT .. 'progress ', ENDED .. 'failures runAt delayMs '), batch.settings(queue)
     local failures = (numberIn(fields, 'failures') or 0) + 1
     if not kept or time > FASTPATH.MAX_TIME or failures > (numberIn(fields, 'retries') or settings.retries)
-      or batch.isLimited(settings) then return false end
+      or fastSettings.isLimited(settings) then return false end
     local limits = fastpath.limitsOf(fields)
     if limits and not batch.limits.finish(limits, queue.name, job.id, job.hex, false) then return false end
     local runAt = time ~= job.createdAt + 0 and ('\31runAt=%d'):format(time) or ''
     job.text = 'w' .. job.head .. kept .. ('\31failures=%d'):format(failures) .. runAt .. '\31delayMs=' .. delayMs .. failure .. detail
-      .. job.rows .. '\31+' .. FASTPATH.EVENT[event] .. 'w' .. job.row .. '\30n' .. message .. job.data
+      .. job.rows .. '\31+' .. (kind == 'fail' and FASTPATH.FAILED or FASTPATH.RETRIED) .. 'w' .. job.row .. '\30n' .. message .. job.data
     batch.record(job.id, job.text, job.seq)
     job.from, job.time, job.priority, job.seq = 'running:' .. queue.name, time, numberIn(fields, 'priority') or 0, job.seq + 0
     queue.line[#queue.line + 1] = job
@@ -160,7 +160,7 @@ return {
     queue.isServed = true
     if settings.state ~= 'up' then return true end
     local ms, needs, leaseEnd, nextEnd = claim.leaseMs or settings.leaseMs, P .. 'needs:' .. name, fastpath.leaseEnds(queue)
-    if batch.isLimited(settings) or ms % 1 ~= 0 or (leaseEnd and leaseEnd <= now) then return false end
+    if fastSettings.isLimited(settings) or ms % 1 ~= 0 or (leaseEnd and leaseEnd <= now) then return false end
     local hasOthers = call('EXISTS', P .. 'ready:' .. name, P .. 'later:' .. name, needs) > 0
     if hasOthers and call('EXISTS', needs) == 1 then return false end
     if before < claim.limit then
@@ -194,7 +194,7 @@ return {
   take = function(claim, queue, jobs, ms)
     local name, now, worker, answer, claims, running = queue.name, batch.now, claim.worker, claim.answer, claim.claims, queue.running
     local to, known, limited, token, n, m = ('%d'):format(now + ms), { [''] = '' }, {}, batch.last, #answer, 0
-    local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.EVENT.claimed .. 'r'
+    local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.CLAIMED .. 'r'
     local ids, texts, seqs, entries, group, size = jobs.ids, jobs.texts, jobs.seqs, jobs.entries, nil, 0
     local read, measures = require('waiting-line').read, batch.statistics
     for i = 1, #ids do
