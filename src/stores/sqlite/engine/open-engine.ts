@@ -27,7 +27,7 @@ export function openEngine({ clock, ...opening }: EngineOptions): Engine {
     ...opening,
     clock: new StoreClock(clock),
     hasListeners: () => engine.hasListeners,
-    onEvents: (events) => engine.emit(events),
+    onEvents: (events) => engine.hear(events),
     onFailed: (error) => health.failed(error),
   });
   const ballast = new Ballast(session.path, () => session.shrink());

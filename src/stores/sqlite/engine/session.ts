@@ -125,6 +125,11 @@ export class Session {
     }
   }
 
+  /** The events of the open transaction so far. */
+  get events(): readonly StoreEvent[] {
+    return this.#events;
+  }
+
   /** Returns the time of a call that may write. After the clock was set back, leases and delays start again. */
   moment([, name, , now]: Request): Moment {
     if (isRecordCall(name)) return this.#clock.peek(now);
