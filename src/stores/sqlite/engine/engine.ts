@@ -67,11 +67,16 @@ export class Engine {
     return this.#clients.hasListeners || !this.#waiting.isEmpty;
   }
 
-  /** Takes the events of other engines. */
+  /** Takes the events of other engines, while a transaction is open. */
   hear(events: readonly StoreEvent[]): void {
     if (!this.#waiting.mark(events)) return this.emit(events);
     this.#heard.push(...events);
     this.#schedule();
+  }
+
+  /** Performs waiting claims that became due while the events of other engines were read. */
+  serveWaiting(): void {
+    if (this.#waiting.areDue && this.#pauseMs === 0) this.#drain();
   }
 
   /** Sends events to the clients of this engine that listen. */
@@ -202,8 +207,10 @@ export class Engine {
     if (!this.#waiting.hold(call, result, events)) this.#clients.answer(call, result);
   }
 
+  /** The other engines take longest to hear of it, and the callers wait; so they come before the listeners. */
   #publish(events: readonly StoreEvent[]): void {
     if (events.length > 0 && this.#parts.session.others.exist) this.#parts.wake();
+    this.#clients.reply();
     const all = [...this.#heard, ...events];
     this.#heard = [];
     if (all.length > 0) this.emit(all);
