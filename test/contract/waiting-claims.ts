@@ -47,6 +47,13 @@ export function waitingClaimContract(open: Open): void {
     expect(lease?.until).toBeGreaterThanOrEqual(before + 30_000);
   });
 
+  it('get the job of an add that is sent together with them', async () => {
+    const bench = await open('store');
+    const ids = idsOf(claimWaiting(bench));
+    await bench.add({ id: 'a' });
+    expect(await ids).toEqual(['a']);
+  });
+
   it('get a job that is committed, released, retried, requeued, moved or changed later', async () => {
     const bench = await open('store');
     await bench.setQueue('q', { retries: 9 });
