@@ -13,14 +13,14 @@ const later = ['test/faults/later-sync-sqlite.test.ts'];
 export const sqlite = [
   {
     name: 'sqlite: a waiting claim misses an add of its own transaction',
-    file: 'src/stores/sqlite/engine/waiting-claims.ts',
+    file: 'src/stores/sqlite/waiting-claims.ts',
     find: 'held.isDue = concerns(queuesOf(events), call);',
     replace: '',
     suites: waiting,
   },
   {
     name: 'sqlite: a waiting claim sleeps until its end, whatever is due before',
-    file: 'src/stores/sqlite/engine/waiting-claims.ts',
+    file: 'src/stores/sqlite/waiting-claims.ts',
     find: 'isDueEarlier ? nextAt - now : leftMs',
     replace: 'leftMs',
     suites: waiting,
@@ -41,7 +41,7 @@ export const sqlite = [
   },
   {
     name: 'sqlite: a waiting claim that is performed again in vain is answered',
-    file: 'src/stores/sqlite/engine/waiting-claims.ts',
+    file: 'src/stores/sqlite/waiting-claims.ts',
     find: 'found === null || found.jobs.length > 0 || held.endAt <= performance.now()',
     replace: 'found !== undefined',
     suites: waiting,

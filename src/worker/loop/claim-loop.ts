@@ -1,3 +1,4 @@
+// Long because it is one state machine: each of its inputs is a few lines, and their order matters.
 /**
  * The claim loop: claims as many jobs as there are free slots, and decides when to claim again.
  *

@@ -10,6 +10,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
 import { runModule } from '../run-module.ts';
+import { WaitingClaims } from '../waiting-claims.ts';
 import type { Call, EngineClient } from './engine-clients.ts';
 import { EngineClients } from './engine-clients.ts';
 import type { FileHealth } from './file-health.ts';
@@ -21,7 +22,6 @@ import { isRead } from './messages.ts';
 import { unpackArgument } from './packing.ts';
 import type { Session } from './session.ts';
 import { isBusy, readTwice } from './sqlite-problem.ts';
-import { WaitingClaims } from './waiting-claims.ts';
 
 /** Under constant writes, maintenance joins a group after this time. */
 const MAX_DEFER_MS = 25;

@@ -11,12 +11,12 @@
 
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import type { Tried, WaitingClaims } from '../waiting-claims.ts';
 import type { Ballast } from './ballast.ts';
 import type { FileHealth } from './file-health.ts';
 import type { Request } from './messages.ts';
 import type { Session } from './session.ts';
 import { describeProblem, explain, isBusy, isDuplicate, isFull, isInputOutput } from './sqlite-problem.ts';
-import type { Tried, WaitingClaims } from './waiting-claims.ts';
 
 export type CallResult = { readonly answer: unknown } | { readonly error: unknown };
 

@@ -1,3 +1,4 @@
+// Long because transactions, calls and caches share one connection, and each is a few lines.
 /**
  * One connection to the file with its caches: transactions, and the calls inside them.
  *

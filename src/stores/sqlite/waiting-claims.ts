@@ -10,11 +10,11 @@
  * Invariant: a held claim is performed after every event of its queues, or it is answered without jobs.
  * Invariant: no claim is held for a client that is gone: no worker would run its jobs.
  */
-import type { ClaimRequest, ClaimResult, StoreEvent } from '../../../core/ports/job-store.ts';
-import { mayBeClaimed } from '../../../core/ports/job-store.ts';
-import type { Call, EngineClient } from './engine-clients.ts';
-import type { CallResult } from './group-writer.ts';
-import type { Request } from './messages.ts';
+import type { ClaimRequest, ClaimResult, StoreEvent } from '../../core/ports/job-store.ts';
+import { mayBeClaimed } from '../../core/ports/job-store.ts';
+import type { Call, EngineClient } from './engine/engine-clients.ts';
+import type { CallResult } from './engine/group-writer.ts';
+import type { Request } from './engine/messages.ts';
 
 export interface HeldClaim {
   readonly call: Call;
