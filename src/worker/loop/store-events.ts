@@ -18,9 +18,9 @@ const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set(
 export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventWatch): Unsubscribe {
   return jobs.subscribe((events) => {
     for (const event of events) {
-      if (event.type === 'gap') claims.wake();
-      else if (mayBeClaimed(event) && queues.includes(event.queue))
-        event.type === 'adding' ? claims.wakeForAdd() : claims.wake();
+      const isReason = event.type === 'gap' || (mayBeClaimed(event) && queues.includes(event.queue));
+      if (isReason && event.type === 'adding') claims.wakeForAdd();
+      else if (isReason) claims.wake();
       if (CONCERNS_HOLDER.has(event.type)) checkLeaseOf(event.id, attempts);
     }
   }, 'work');
