@@ -48,6 +48,7 @@ import { textContract } from './texts.ts';
 import { throttleRateContract } from './throttle-rates.ts';
 import { throttleContract } from './throttles.ts';
 import { uniqueContract } from './unique.ts';
+import { waitingClaimContract } from './waiting-claims.ts';
 import { webhookContract } from './webhooks.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { workerContract } from './workers.ts';
@@ -63,6 +64,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'texts and names': textContract,
   'claim order': claimOrderContract,
   claiming: claimContract,
+  'waiting claims': waitingClaimContract,
   heartbeats: heartbeatContract,
   'lost leases': lossContract,
   settling: settleContract,

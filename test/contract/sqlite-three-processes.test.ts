@@ -18,4 +18,5 @@ removeFoldersAtTheEnd();
 storeContract('the SQLite store of three processes', openOnThreeProcesses(), {
   ...onlyAtFullSize('test/model/sqlite-three-processes.test.ts compares it', (part) => IN_THE_MODEL.has(part)),
   ...LOGS_ARE_FILES,
+  'waiting claims': 'waiting-claims-sqlite.test.ts runs it on two engines: a signal cannot be sent to a process',
 });

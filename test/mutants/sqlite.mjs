@@ -5,11 +5,55 @@ const three = ['test/model/sqlite-three-processes.test.ts'];
 
 /** A file that cannot be opened is not changed, and no file is created beside it. */
 const refused = ['src/stores/sqlite/engine/connection.test.ts'];
+/** Claims that wait in an engine. */
+const waiting = ['test/contract/sqlite.test.ts', 'src/stores/sqlite/engine/engine.test.ts'];
 /** Counts syncs, and cuts the power after claims. */
 const later = ['test/faults/later-sync-sqlite.test.ts'];
 const batches = ['src/stores/sqlite/row-batches.test.ts'];
 
 export const sqlite = [
+  {
+    name: 'sqlite: a waiting claim misses an add of its own transaction',
+    file: 'src/stores/sqlite/waiting-claims.ts',
+    find: 'held.isDue = concerns(queuesOf(events), call);',
+    replace: '',
+    suites: waiting,
+  },
+  {
+    name: 'sqlite: a waiting claim sleeps until its end, whatever is due before',
+    file: 'src/stores/sqlite/waiting-claims.ts',
+    find: 'isDueEarlier ? nextAt - now : leftMs',
+    replace: 'leftMs',
+    suites: waiting,
+  },
+  {
+    name: 'sqlite: a job is claimed for a client that is gone',
+    file: 'src/stores/sqlite/engine/engine.ts',
+    find: '(client: EngineClient) => this.#waiting.forget(client)',
+    replace: '(_client: EngineClient) => undefined',
+    suites: waiting,
+  },
+  {
+    name: 'sqlite: a waiting claim is answered before the sync that its caller wants',
+    file: 'src/stores/sqlite/engine/group-writer.ts',
+    find: '[...requests, ...(waiting?.requests() ?? [])].every(mayCommitEarly)',
+    replace: 'requests.every(mayCommitEarly)',
+    suites: waiting,
+  },
+  {
+    name: 'sqlite: a waiting claim that is performed again in vain is answered',
+    file: 'src/stores/sqlite/waiting-claims.ts',
+    find: 'found === null || found.jobs.length > 0 || held.endAt <= performance.now()',
+    replace: 'found !== undefined',
+    suites: waiting,
+  },
+  {
+    name: 'sqlite: a claim that was withdrawn in time still waits',
+    file: 'src/stores/sqlite/engine/engine.ts',
+    find: 'call.request[0] === id ? atOnce(call) : call',
+    replace: 'call.request[0] === id ? call : call',
+    suites: waiting,
+  },
   {
     name: 'sqlite: no sync follows a claim that was answered before it',
     file: 'src/stores/sqlite/commit-sync.ts',
@@ -35,8 +79,8 @@ export const sqlite = [
   {
     name: 'worker: a claim of a library worker waits for its sync',
     file: 'src/worker/loop/claim-loop.ts',
-    find: 'endsWithProcess === true ?',
-    replace: 'endsWithProcess !== true ?',
+    find: 'endsWithProcess === true &&',
+    replace: 'endsWithProcess !== true &&',
     suites: later,
   },
   {

@@ -3,6 +3,7 @@ const running = ['src/worker/loop/worker.test.ts'];
 const renewing = ['src/worker/loop/worker.test.ts', 'src/worker/lease/thread-lease-renewer.test.ts'];
 const stopping = ['src/worker/loop/worker-stop.test.ts'];
 const claiming = ['src/worker/loop/claim-loop.test.ts'];
+const waiting = ['src/worker/loop/claim-wait.test.ts', 'src/worker/loop/worker-waiting.test.ts'];
 const outages = ['src/worker/loop/worker-outage.test.ts'];
 const abandoning = ['src/worker/attempt/abandoned-attempts.test.ts'];
 
@@ -137,7 +138,7 @@ export const worker = [
   {
     name: 'worker: an idle worker polls every second',
     file: 'src/worker/loop/claim-loop.ts',
-    find: 'request.isExpectant && this.#isIdle()',
+    find: 'request.isExpectant && request.wait === null && this.#isIdle()',
     replace: 'this.#isIdle()',
     suites: claiming,
   },
@@ -175,5 +176,54 @@ export const worker = [
     find: 'if (!this.#isStopped || this.#open.length > 0) return;',
     replace: 'if (!this.#isStopped || this.#open.length > 1) return;',
     suites: claiming,
+  },
+  {
+    name: 'worker: settlements are held back while a claim waits in the store',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'isInFlight && wait === null) && !this.#canOverlap()',
+    replace: 'isInFlight) && !this.#canOverlap()',
+    suites: waiting,
+  },
+  {
+    name: 'worker: a store that does not wait gets one claim after another',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'return this.#canStoreWait && wait?.signal.aborted',
+    replace: 'return wait?.signal.aborted',
+    suites: waiting,
+  },
+  {
+    name: 'worker: a second claim is sent while one waits',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'this.#isWaiting || this.#waitsInStore || this.mustWait',
+    replace: 'this.#isWaiting || this.mustWait',
+    suites: waiting,
+  },
+  {
+    name: 'worker: a paused worker leaves its claim in the store',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'this.#isPaused = true;\n    this.#withdraw();',
+    replace: 'this.#isPaused = true;',
+    suites: waiting,
+  },
+  {
+    name: 'worker: the deadline of a claim ends before its wait',
+    file: 'src/worker/loop/claim-loop.ts',
+    find: 'CALL_DEADLINE_MS + (request.wait?.ms ?? 0)',
+    replace: 'CALL_DEADLINE_MS',
+    suites: waiting,
+  },
+  {
+    name: 'worker: claims for short leases wait until the lease looks expired',
+    file: 'src/worker/loop/queue-worker.ts',
+    find: 'return pool === undefined && !queues.some(isShort);',
+    replace: 'return pool === undefined || queues.some(isShort);',
+    suites: waiting,
+  },
+  {
+    name: 'worker: a waiting claim keeps the capacity of a pool',
+    file: 'src/worker/loop/queue-worker.ts',
+    find: 'return pool === undefined && !queues.some(isShort);',
+    replace: 'return pool === pool && !queues.some(isShort);',
+    suites: waiting,
   },
 ];

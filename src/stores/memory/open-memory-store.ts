@@ -26,6 +26,7 @@ import { MemoryLogs } from './memory-logs.ts';
 import { MemoryRecords } from './memory-records.ts';
 import { MemoryTable } from './memory-table.ts';
 import { MemoryMigrationRows } from './migration-maps.ts';
+import { WaitingClaims } from './waiting-claims.ts';
 
 export interface MemoryStoreOptions {
   /** The store's clock. Default: the machine's. */
@@ -56,6 +57,7 @@ class MemoryStore {
   readonly #table: MemoryTable;
   readonly #logs: MemoryLogs;
   readonly #listeners = new Set<EventListener>();
+  readonly #waiting = new WaitingClaims((request, options) => this.#call('claim', request, options));
   readonly #options: MemoryStoreOptions;
   #clock: ClockMemory = NEVER_SEEN;
   #events: StoreEvent[] = [];
@@ -90,13 +92,15 @@ class MemoryStore {
           resolve(performMigration(migrationRows, { name, argument }, this.#recordsTime(undefined))),
         ),
     );
-    this.jobs = jobStoreOver(
+    const jobs = jobStoreOver(
       (name, argument, call) => new Promise((resolve) => resolve(this.#call(name, argument, call))),
       (listener) => this.#subscribe(listener),
     );
+    this.jobs = { ...jobs, claim: async (request, call) => this.#waiting.claim(request, call) };
   }
 
   async close(): Promise<void> {
+    this.#waiting.close();
     this.#isClosed = true;
     this.#listeners.clear();
   }
@@ -175,5 +179,7 @@ class MemoryStore {
     queueMicrotask(() => {
       for (const listener of this.#listeners) listener(events);
     });
+    // Its own events come after these.
+    this.#waiting.retry(events);
   }
 }

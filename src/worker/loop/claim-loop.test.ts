@@ -1,66 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LonghaulError } from '../../core/ports/errors.ts';
-import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
+import { aLoop } from '../../../test/support/claim-loop.ts';
 import { CALL_DEADLINE_MS } from '../outcome/deadline.ts';
 import { BusyPoll } from './busy-poll.ts';
-import { ClaimLoop, type ClaimLoopOptions, POLL_MS } from './claim-loop.ts';
-import { StoreAvailability } from './store-availability.ts';
+import type { ClaimLoopOptions } from './claim-loop.ts';
+import { POLL_MS } from './claim-wait.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
-
-interface SentClaim {
-  readonly request: ClaimRequest;
-  /** Answers with so many jobs. */
-  answer(jobs: number): Promise<unknown>;
-  lose(): Promise<unknown>;
-}
-
-/** A loop whose claims are answered by hand, and whose jobs never end. */
-function aLoop(options: Partial<ClaimLoopOptions> = {}) {
-  const sent: SentClaim[] = [];
-  let running = 0;
-  const turn = () => vi.advanceTimersByTimeAsync(0);
-  const claim = (request: ClaimRequest) =>
-    new Promise<ClaimResult>((resolve, reject) => {
-      sent.push({
-        request,
-        answer: (jobs) => {
-          resolve({ jobs: Array.from({ length: jobs }), now: 0, nextAt: null } as unknown as ClaimResult);
-          return turn();
-        },
-        lose: () => {
-          reject(new LonghaulError('outcome-unknown', 'lost'));
-          return turn();
-        },
-      });
-    });
-  const loop: ClaimLoop = new ClaimLoop({
-    jobs: { claim } as unknown as JobStore,
-    queues: ['q'],
-    availability: new StoreAvailability({ onUnavailable: () => undefined, onBack: () => undefined }),
-    room: () => 40 - running,
-    concurrency: () => 40,
-    maxRequests: 2,
-    offers: () => undefined,
-    workerId: () => 'w',
-    newId: () => `r-${sent.length}`,
-    random: () => 0.5,
-    schedule: () => queueMicrotask(() => loop.flush()),
-    onSent: () => undefined,
-    onClaimed: ({ jobs }) => void (running += jobs.length),
-    onTrouble: () => undefined,
-    ...options,
-  });
-  const end = (jobs: number): Promise<unknown> => {
-    running -= jobs;
-    loop.wake();
-    return turn();
-  };
-  const at = (index: number) => sent[index] as SentClaim;
-  const ids = () => sent.map(({ request }) => request.requestId);
-  return { loop, sent, at, ids, end, turn };
-}
 
 /** A loop with requests r-1 and r-2 in flight, of 20 jobs each. */
 async function aLoopWithTwo(options: Partial<ClaimLoopOptions> = {}) {

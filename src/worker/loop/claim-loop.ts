@@ -1,8 +1,12 @@
+// Long because it is one state machine: each of its inputs is a few lines, and their order matters.
 /**
  * The claim loop: claims as many jobs as there are free slots, and decides when to claim again.
  *
  *     idle ──a free slot, an event, nextAt, a second──▶ claiming ──answer──▶ idle
  *                                                         └──no answer──▶ waits, then repeats
+ *
+ * A worker that runs no job and got none sends a claim that waits in the store (claim-wait.ts). Meanwhile there is nothing
+ * to claim for: the store sees each job before the worker hears of it.
  *
  * A worker with many slots may have a second request in flight while its queues have more work: the store serves one
  * request while the worker runs the jobs of the other.
@@ -14,10 +18,11 @@
  * Invariant: the limits of the requests in flight count as taken slots.
  */
 import type { WorkerCapacity } from '../../core/limits/resources.ts';
-import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
+import type { CallOptions, ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
 import { CALL_DEADLINE_MS, monotonicMs, withDeadline } from '../outcome/deadline.ts';
 import { RetryDelay } from '../outcome/retry-delay.ts';
 import { BusyPoll } from './busy-poll.ts';
+import { OpenWait, POLL_MS, pollMs } from './claim-wait.ts';
 import type { StoreAvailability } from './store-availability.ts';
 import { codeOf, isUnavailable } from './store-availability.ts';
 
@@ -35,6 +40,8 @@ export interface ClaimLoopOptions {
   readonly maxRequests: 1 | 2;
   /** Returns the free capacity for jobs that need resources; undefined where the worker offers none. */
   offers(): WorkerCapacity | undefined;
+  /** Whether claims of this worker may wait in the store. */
+  mayWait(): boolean;
   workerId(): string;
   newId(): string;
   random(): number;
@@ -46,8 +53,6 @@ export interface ClaimLoopOptions {
   onTrouble(error: unknown): void;
 }
 
-/** The poll that makes up for lost events. The store's clock relies on it too (GAP_MS in core/lifecycle/clock.ts). */
-export const POLL_MS = 1_000;
 /** Jobs of one claim. More free slots are filled by several claims, one after another. */
 export const MAX_CLAIM = 500;
 
@@ -62,6 +67,8 @@ interface OpenRequest {
   isLost: boolean;
   /** It is not only the fallback poll: there is a reason to expect a job. */
   readonly isExpectant: boolean;
+  /** Null if it does not wait in the store. */
+  wait: OpenWait | null;
 }
 
 export class ClaimLoop {
@@ -77,6 +84,10 @@ export class ClaimLoop {
   /** The last answer was full: there is probably more. */
   #hasMore = false;
   #isWaiting = false;
+  /** The last answer, if it was without jobs. */
+  #empty: ClaimResult | null = null;
+  /** Whether the store kept the last claim that was to wait in it. */
+  #canStoreWait = true;
   /** In the order in which they were first sent. */
   #open: OpenRequest[] = [];
   /** The newest request, answered or not. */
@@ -92,7 +103,7 @@ export class ClaimLoop {
 
   /** Whether a claim, and the settlements that are sent with it, wait for the answer to a request in flight. */
   get mustWait(): boolean {
-    return this.#open.some(({ isInFlight }) => isInFlight) && !this.#canOverlap();
+    return this.#open.some(({ isInFlight, wait }) => isInFlight && wait === null) && !this.#canOverlap();
   }
 
   /** Requests a claim: there may be work. */
@@ -101,19 +112,26 @@ export class ClaimLoop {
     this.#want();
   }
 
+  /** Requests a claim that follows an add of this process to the store. A claim that waits is there already. */
+  wakeForAdd(): void {
+    if (!this.#waitsInStore) this.wake();
+  }
+
   #want(): void {
     this.#isWanted = true;
     if (!this.mustWait && !this.#isWaiting) this.#options.schedule();
   }
 
-  /** Requests a claim without the delay after an error: the store is available again. */
+  /** Requests a claim without any delay: the store is available again, or there is more or less room. */
   wakeNow(): void {
     this.#isWaiting = false;
+    this.#withdraw();
     this.wake();
   }
 
   pause(): void {
     this.#isPaused = true;
+    this.#withdraw();
   }
 
   resume(): void {
@@ -129,7 +147,7 @@ export class ClaimLoop {
 
   /** Repeats lost requests; otherwise claims if there may be work and there is room. Returns whether it sent a request. */
   flush(): boolean {
-    if (this.#isWaiting || this.mustWait) return false;
+    if (this.#isWaiting || this.#waitsInStore || this.mustWait) return false;
     const due = this.#open.length > 0 && !this.#canOverlap() ? this.#open : this.#newRequests();
     for (const request of due) void this.#send(request);
     return due.length > 0;
@@ -138,6 +156,7 @@ export class ClaimLoop {
   /** Resolves when no request is open. Until then jobs may still arrive. */
   stop(): Promise<void> {
     this.#isStopped = true;
+    this.#withdraw();
     return new Promise((resolve) => {
       this.#whenIdle.push(resolve);
       this.#endIfIdle();
@@ -147,10 +166,19 @@ export class ClaimLoop {
   /** Drops lost requests; their leases expire. */
   giveUp(): void {
     this.#isGivenUp = true;
+    this.#withdraw();
     this.#dropLost();
     this.#isWaiting = false;
     this.#clearTimer();
     this.#endIfIdle();
+  }
+
+  get #waitsInStore(): boolean {
+    return this.#open.some(({ wait }) => wait !== null);
+  }
+
+  #withdraw(): void {
+    for (const { wait } of this.#open) wait?.withdraw();
   }
 
   #dropLost(): void {
@@ -200,11 +228,23 @@ export class ClaimLoop {
       ...(leaseMs !== undefined && { leaseMs }),
       ...(offered !== undefined && { offers: offered }),
     };
-    this.#newest = { claim, isInFlight: true, isLost: false, isExpectant: this.#isExpectant };
+    const wait = this.#newWait();
+    if (wait !== null) this.#clearTimer();
+    this.#newest = { claim, isInFlight: true, isLost: false, isExpectant: this.#isExpectant, wait };
     this.#isWanted = false;
     this.#isExpectant = false;
     this.#open.push(this.#newest);
     return [this.#newest];
+  }
+
+  /** Returns null unless the worker is idle; also if a job is probable and the store does not wait. */
+  #newWait(): OpenWait | null {
+    if (this.#empty === null || !this.#canWait()) return null;
+    return this.#canStoreWait || !this.#isExpectant ? new OpenWait(pollMs(this.#empty)) : null;
+  }
+
+  #canWait(): boolean {
+    return this.#empty !== null && this.#isIdle() && this.#options.mayWait();
   }
 
   async #send(request: OpenRequest): Promise<void> {
@@ -212,12 +252,12 @@ export class ClaimLoop {
     const { onSent } = this.#options;
     request.isInFlight = true;
     onSent();
-    const isPolled = request.isExpectant && this.#isIdle();
+    const isPolled = request.isExpectant && request.wait === null && this.#isIdle();
     if (isPolled) this.#busyPoll.start();
     try {
-      const result = await withDeadline(this.#claim(request.claim), CALL_DEADLINE_MS);
+      const result = await withDeadline(this.#claim(request), CALL_DEADLINE_MS + (request.wait?.ms ?? 0));
       this.#remove(request);
-      this.#answered(request.claim, result, sentAt);
+      this.#answered(request, result, sentAt);
     } catch (error) {
       this.#failed(request, error);
     }
@@ -227,23 +267,35 @@ export class ClaimLoop {
     this.#endIfIdle();
   }
 
-  #claim(request: ClaimRequest): Promise<ClaimResult> {
+  #claim({ claim, wait }: OpenRequest): Promise<ClaimResult> {
     const { jobs, endsWithProcess } = this.#options;
-    return endsWithProcess === true ? jobs.claim(request, { sync: 'later' }) : jobs.claim(request);
+    const options: CallOptions = {
+      ...(endsWithProcess === true && { sync: 'later' }),
+      ...(wait !== null && { wait }),
+    };
+    return jobs.claim(claim, options);
   }
 
-  #answered(request: ClaimRequest, result: ClaimResult, sentAt: number): void {
+  #answered({ claim, wait }: OpenRequest, result: ClaimResult, sentAt: number): void {
     this.#isWaiting = false;
     this.#delay.reset();
     this.#options.availability.answered();
-    const isFull = result.jobs.length >= request.limit;
+    const isFull = result.jobs.length >= claim.limit;
+    this.#empty = result.jobs.length === 0 ? result : null;
+    if (this.#empty !== null && wait !== null) this.#canStoreWait = wait.wasKept ?? this.#canStoreWait;
     // A full claim is followed by another anyway; a timer that is already set suffices as the fallback poll.
-    if (!this.#isStopped && !(isFull && this.#timer !== null)) this.#claimAgainIn(isFull ? POLL_MS : waitMs(result));
+    if (!this.#isStopped && !(isFull && this.#timer !== null)) this.#claimAgainIn(isFull ? POLL_MS : pollMs(result));
     // Before the jobs start: the next claim may be sent while they run.
     this.#hasMore = isFull;
-    this.#isWanted ||= isFull;
+    this.#isExpectant ||= isFull;
+    this.#isWanted ||= isFull || this.#waitsNext(wait);
     this.#options.onClaimed(result, sentAt);
-    if (this.#isWanted && !this.#isStopped) this.wake();
+    if (this.#isWanted && !this.#isStopped) this.#want();
+  }
+
+  /** Whether the next claim is sent at once and waits, after an answer to a claim that had `wait`. */
+  #waitsNext(wait: OpenWait | null): boolean {
+    return this.#canStoreWait && wait?.signal.aborted !== true && this.#canWait();
   }
 
   #failed(request: OpenRequest, error: unknown): void {
@@ -251,6 +303,7 @@ export class ClaimLoop {
     if (isUnavailable(error)) availability.failed(error);
     else onTrouble(error);
     request.isInFlight = false;
+    request.wait = null;
     // A repeat that did not reach the store leaves the request lost.
     request.isLost ||= codeOf(error) === 'outcome-unknown';
     const isRepeated = request.isLost && request.claim.worker === workerId() && !this.#isGivenUp;
@@ -284,10 +337,4 @@ export class ClaimLoop {
     this.#clearTimer();
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
-}
-
-/** Returns the time until the next job is due. A job that is due already but was not granted waits for another reason. */
-function waitMs({ now, nextAt }: ClaimResult): number {
-  if (nextAt === null || nextAt <= now) return POLL_MS;
-  return Math.min(nextAt - now, POLL_MS);
 }

@@ -23,6 +23,7 @@ import type { Journal } from '../outcome/outcome-journal.ts';
 import { openJournal } from '../outcome/outcome-journal.ts';
 import { SettlementBatcher } from '../outcome/settlement-batcher.ts';
 import { ClaimLoop } from './claim-loop.ts';
+import { MIN_WAITING_LEASE_MS } from './claim-wait.ts';
 import { codeOf, StoreAvailability } from './store-availability.ts';
 import { watchEvents } from './store-events.ts';
 import { whenAvailable } from './when-available.ts';
@@ -130,7 +131,7 @@ export class QueueWorker implements Worker {
   resize(concurrency: number): void {
     this.#concurrency = Math.min(concurrency, this.#options.maxConcurrency ?? this.#options.concurrency);
     if (this.#abandoned.size > 0) this.#abandoned.review();
-    this.#claims.wake();
+    this.#claims.wakeNow();
     this.#schedule();
   }
 
@@ -180,6 +181,7 @@ export class QueueWorker implements Worker {
       // The free capacity of a pool is lent to one claim at a time.
       maxRequests: this.#options.pool === undefined ? 2 : 1,
       offers: () => this.#options.pool?.lend(this),
+      mayWait: () => this.#mayWait(),
       workerId: () => this.#id,
       schedule: this.#schedule,
       onSent: () => this.#table.countClaim(),
@@ -191,6 +193,13 @@ export class QueueWorker implements Worker {
   #room(): number {
     if (this.#abandoned.isDraining) return 0;
     return Math.min(this.#concurrency - this.#attempts.size - this.#abandoned.size, this.#table.room);
+  }
+
+  /** Lent capacity must not wait, and short leases would look expired (claim-wait.ts). */
+  #mayWait(): boolean {
+    const { pool, queues, leaseMs, settingsFor } = this.#options;
+    const isShort = (queue: string): boolean => (leaseMs ?? settingsFor(queue).leaseMs) < MIN_WAITING_LEASE_MS;
+    return pool === undefined && !queues.some(isShort);
   }
 
   /** Shows the number in the registration, and claims for a slot that became free. */

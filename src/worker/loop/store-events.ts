@@ -1,6 +1,6 @@
 /** How a worker reacts to the store's events: it claims, or checks one of its leases. */
 import type { JobStore, StoreEvent, Unsubscribe } from '../../core/ports/job-store.ts';
-import { WORK_EVENTS } from '../../core/ports/job-store.ts';
+import { mayBeClaimed, WORK_EVENTS } from '../../core/ports/job-store.ts';
 import type { RunningAttempts } from '../attempt/running-attempts.ts';
 import type { ClaimLoop } from './claim-loop.ts';
 
@@ -18,15 +18,12 @@ const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set(
 export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventWatch): Unsubscribe {
   return jobs.subscribe((events) => {
     for (const event of events) {
-      if (event.type === 'gap' || (mayBeClaimed(event) && queues.includes(event.queue))) claims.wake();
+      const isReason = event.type === 'gap' || (mayBeClaimed(event) && queues.includes(event.queue));
+      if (isReason && event.type === 'adding') claims.wakeForAdd();
+      else if (isReason) claims.wake();
       if (CONCERNS_HOLDER.has(event.type)) checkLeaseOf(event.id, attempts);
     }
   }, 'work');
-}
-
-/** Whether there may be a job to claim: waiting work, an add on its way, or a queue that may have been resumed. */
-function mayBeClaimed({ type, state }: StoreEvent): boolean {
-  return state === 'waiting' || type === 'adding' || type === 'queue' || type === 'freed';
 }
 
 function checkLeaseOf(id: string, attempts: RunningAttempts): void {

@@ -34,11 +34,18 @@ export interface Call {
 export class EngineClients {
   readonly #clients = new Set<EngineClient>();
 
-  join(port: MessagePort, receive: (client: EngineClient, message: ToEngine) => void): void {
+  join(
+    port: MessagePort,
+    receive: (client: EngineClient, message: ToEngine) => void,
+    left: (client: EngineClient) => void,
+  ): void {
     const client: EngineClient = { port, scope: null, unacknowledged: 0, replies: [] };
     this.#clients.add(client);
     port.on('message', (message: ToEngine) => receive(client, message));
-    port.on('close', () => this.#clients.delete(client));
+    port.on('close', () => {
+      this.#clients.delete(client);
+      left(client);
+    });
   }
 
   /** Queues the reply of a call until `reply` sends it. */

@@ -10,6 +10,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
 import { runModule } from '../run-module.ts';
+import { WaitingClaims } from '../waiting-claims.ts';
 import type { Call, EngineClient } from './engine-clients.ts';
 import { EngineClients } from './engine-clients.ts';
 import type { FileHealth } from './file-health.ts';
@@ -38,6 +39,12 @@ export interface EngineParts {
 export class Engine {
   readonly #parts: EngineParts;
   readonly #clients = new EngineClients();
+  readonly #waiting = new WaitingClaims({
+    answer: (call, result) => this.#clients.answer(call, result),
+    schedule: () => this.#schedule(),
+  });
+  /** Events of other engines that concern waiting claims: they are emitted when those were performed. */
+  #heard: StoreEvent[] = [];
   #reads: Call[] = [];
   #writes: Call[] = [];
   #maintenance: Call[] = [];
@@ -52,11 +59,24 @@ export class Engine {
   }
 
   join(port: MessagePort): void {
-    this.#clients.join(port, (client, message) => this.#receive(client, message));
+    const left = (client: EngineClient) => this.#waiting.forget(client);
+    this.#clients.join(port, (client, message) => this.#receive(client, message), left);
   }
 
   get hasListeners(): boolean {
-    return this.#clients.hasListeners;
+    return this.#clients.hasListeners || !this.#waiting.isEmpty;
+  }
+
+  /** Takes the events of other engines, while a transaction is open. */
+  hear(events: readonly StoreEvent[]): void {
+    if (!this.#waiting.mark(events)) return this.emit(events);
+    this.#heard.push(...events);
+    this.#schedule();
+  }
+
+  /** Performs waiting claims that became due while the events of other engines were read. */
+  serveWaiting(): void {
+    if (this.#waiting.areDue && this.#pauseMs === 0) this.#drain();
   }
 
   /** Sends events to the clients of this engine that listen. */
@@ -67,8 +87,11 @@ export class Engine {
   #receive(client: EngineClient, message: ToEngine): void {
     switch (message.kind) {
       case 'requests':
-        for (const [id, name, packed, now, sync] of message.requests)
-          this.#queue({ client, request: [id, name, unpackArgument(name, packed), now, sync] });
+        for (const [id, name, packed, now, sync, waitMs] of message.requests)
+          this.#queue({ client, request: [id, name, unpackArgument(name, packed), now, sync, waitMs] });
+        break;
+      case 'withdraw':
+        this.#withdraw(client, message.id);
         break;
       case 'listen':
         client.scope = message.scope;
@@ -84,6 +107,11 @@ export class Engine {
         break;
     }
     this.#schedule();
+  }
+
+  #withdraw(client: EngineClient, id: number): void {
+    if (this.#waiting.withdraw(client, id)) return;
+    this.#writes = this.#writes.map((call) => (call.client === client && call.request[0] === id ? atOnce(call) : call));
   }
 
   #queue(call: Call): void {
@@ -120,9 +148,9 @@ export class Engine {
     this.#isScheduled = false;
     this.#answerReads();
     this.#admitMaintenance();
-    if (this.#writes.length > 0) this.#writeGroup();
+    if (this.#writes.length > 0 || this.#waiting.areDue) this.#writeGroup();
     this.#clients.reply();
-    if (this.#writes.length + this.#maintenance.length > 0) this.#schedule(this.#pauseMs);
+    if (this.#writes.length + this.#maintenance.length > 0 || this.#waiting.areDue) this.#schedule(this.#pauseMs);
     else if (this.#isClosing) this.#end();
   }
 
@@ -159,20 +187,33 @@ export class Engine {
   #writeGroup(): void {
     const calls = this.#writes;
     try {
-      const { results, events } = this.#parts.writer.write(calls.map(({ request }) => request));
+      const { results, tried, events } = this.#parts.writer.write(
+        calls.map(({ request }) => request),
+        this.#waiting,
+      );
       this.#writes = calls.slice(results.length);
       this.#goOn();
-      for (const [place, result] of results.entries()) this.#clients.answer(calls[place] as Call, result);
-      if (events.length > 0) this.#publish(events);
+      this.#waiting.settle(tried);
+      for (const [place, result] of results.entries()) this.#answer(calls[place] as Call, result, events);
+      this.#publish(events);
     } catch (error) {
       if (!isBusy(error)) throw error;
+      this.#publish([]);
       this.#wait();
     }
   }
 
+  #answer(call: Call, result: CallResult, events: readonly StoreEvent[]): void {
+    if (!this.#waiting.hold(call, result, events)) this.#clients.answer(call, result);
+  }
+
+  /** The other engines take longest to hear of it, and the callers wait; so they come before the listeners. */
   #publish(events: readonly StoreEvent[]): void {
-    if (this.#parts.session.others.exist) this.#parts.wake();
-    this.emit(events);
+    if (events.length > 0 && this.#parts.session.others.exist) this.#parts.wake();
+    this.#clients.reply();
+    const all = [...this.#heard, ...events];
+    this.#heard = [];
+    if (all.length > 0) this.emit(all);
   }
 
   #wait(): void {
@@ -198,7 +239,13 @@ export class Engine {
   }
 
   #end(): void {
+    this.#waiting.forget();
     this.#parts.onClosed();
     this.#clients.close();
   }
+}
+
+/** The same call without a wait. */
+function atOnce({ client, request: [id, name, argument, now, sync] }: Call): Call {
+  return { client, request: [id, name, argument, now, sync] };
 }

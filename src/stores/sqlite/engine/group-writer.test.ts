@@ -41,10 +41,10 @@ async function openWriter(): Promise<{ writer: GroupWriter; ballast: Ballast; pa
 
 /** Writes in as many groups as a slow machine may need. */
 function writeAll(writer: GroupWriter, requests: readonly Request[]): Group {
-  const { results, events } = writer.write(requests);
-  if (results.length === requests.length) return { results, events };
+  const { results, tried, events } = writer.write(requests);
+  if (results.length === requests.length) return { results, tried, events };
   const rest = writeAll(writer, requests.slice(results.length));
-  return { results: [...results, ...rest.results], events: [...events, ...rest.events] };
+  return { results: [...results, ...rest.results], tried, events: [...events, ...rest.events] };
 }
 
 const request = (name: RequestName, argument: unknown): Request => [1, name, argument, undefined];

@@ -11,6 +11,7 @@
 
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import type { Tried, WaitingClaims } from '../waiting-claims.ts';
 import type { Ballast } from './ballast.ts';
 import type { FileHealth } from './file-health.ts';
 import type { Request } from './messages.ts';
@@ -22,6 +23,8 @@ export type CallResult = { readonly answer: unknown } | { readonly error: unknow
 export interface Group {
   /** In the order of the requests; fewer than the requests if the time limit was reached. */
   readonly results: readonly CallResult[];
+  /** Waiting claims that were performed after the calls. */
+  readonly tried: readonly Tried[];
   readonly events: readonly StoreEvent[];
 }
 
@@ -43,10 +46,10 @@ export class GroupWriter {
   }
 
   /** Throws only when another process holds the write lock; then nothing was done. */
-  write(requests: readonly Request[]): Group {
+  write(requests: readonly Request[], waiting?: WaitingClaims): Group {
     if (this.#health.broken !== undefined) return this.#refuse(requests, this.#health.broken);
     try {
-      return this.#transact(requests, (request) => this.#perform(request));
+      return this.#transact(requests, (request) => this.#perform(request), waiting);
     } catch (error) {
       this.#health.failed(error);
       if (isBusy(error) || this.#health.broken !== undefined) return this.#refuseUnlessBusy(requests, error);
@@ -54,15 +57,15 @@ export class GroupWriter {
       if (isDuplicate(error)) this.#session.checkAdds();
     }
     try {
-      return this.#explained(this.#transact(requests, (request) => this.#performInSavepoint(request)));
+      return this.#explained(this.#transact(requests, (request) => this.#performInSavepoint(request), waiting));
     } catch (error) {
       return this.#refuseUnlessBusy(requests, error);
     }
   }
 
-  #transact(requests: readonly Request[], run: (request: Request) => CallResult): Group {
+  #transact(requests: readonly Request[], run: (request: Request) => CallResult, waiting?: WaitingClaims): Group {
     const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.ensure();
-    if (requests.every(mayCommitEarly)) this.#session.sync.allowLater();
+    if ([...requests, ...(waiting?.requests() ?? [])].every(mayCommitEarly)) this.#session.sync.allowLater();
     this.#session.begin();
     try {
       const endAt = performance.now() + MAX_GROUP_MS;
@@ -71,7 +74,8 @@ export class GroupWriter {
         results.push(request[1] === 'add' && !mayAdd ? this.#full() : run(request));
         if (performance.now() > endAt) break;
       }
-      return { results, events: this.#commit() };
+      const tried = waiting?.perform(this.#session.events, run) ?? [];
+      return { results, tried, events: this.#commit() };
     } catch (error) {
       this.#session.rollback();
       throw error;
@@ -93,9 +97,9 @@ export class GroupWriter {
   }
 
   /** Runs after the transaction: to explain an error, the health check may have to probe the disk. */
-  #explained({ results, events }: Group): Group {
+  #explained({ results, tried, events }: Group): Group {
     const each = (result: CallResult) => ('error' in result ? { error: this.#health.explain(result.error) } : result);
-    return { results: results.map(each), events };
+    return { results: results.map(each), tried: tried.map((one) => ({ ...one, result: each(one.result) })), events };
   }
 
   #commit(): readonly StoreEvent[] {
@@ -128,7 +132,7 @@ export class GroupWriter {
   }
 
   #refuse(requests: readonly Request[], error: unknown): Group {
-    return { results: requests.map(() => ({ error })), events: [] };
+    return { results: requests.map(() => ({ error })), tried: [], events: [] };
   }
 
   #full(): CallResult {

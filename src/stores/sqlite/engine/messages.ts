@@ -38,12 +38,16 @@ export type Request = readonly [
   argument: unknown,
   now: number | undefined,
   sync?: CallOptions['sync'],
+  /** Only for a claim: how long it may wait for a job. */
+  waitMs?: number | undefined,
 ];
 /** With `problem` the call threw; without it, `answer` is the packed answer (packing.ts). */
 export type Reply = readonly [id: number, answer: unknown, problem?: Thrown];
 
 export type ToEngine =
   | { readonly kind: 'requests'; readonly requests: readonly Request[] }
+  /** The claim with this number waits no longer. */
+  | { readonly kind: 'withdraw'; readonly id: number }
   /** Which events this client wants from now on; null for none. */
   | { readonly kind: 'listen'; readonly scope: EventScope | null }
   /** The client has received that many messages with events. */

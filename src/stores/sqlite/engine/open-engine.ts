@@ -27,13 +27,16 @@ export function openEngine({ clock, ...opening }: EngineOptions): Engine {
     ...opening,
     clock: new StoreClock(clock),
     hasListeners: () => engine.hasListeners,
-    onEvents: (events) => engine.emit(events),
+    onEvents: (events) => engine.hear(events),
     onFailed: (error) => health.failed(error),
   });
   const ballast = new Ballast(session.path, () => session.shrink());
   register(session, ballast);
   const health = new FileHealth({ path: session.path, probe: () => session.probe() });
-  const readEvents = () => readOtherEvents(session, health);
+  const readEvents = () => {
+    readOtherEvents(session, health);
+    engine.serveWaiting();
+  };
   const wakeFile = new WakeFile(session.path, readEvents);
   const poll = setInterval(() => {
     readEvents();
@@ -91,7 +94,8 @@ function registerEvenWhenFull(session: Session, ballast: Ballast): void {
 function readOtherEvents(session: Session, health: FileHealth): void {
   if (health.broken !== undefined) return;
   try {
-    session.read(() => undefined);
+    // The file also wakes the engine that touched it.
+    if (session.others.haveWritten()) session.read(() => undefined);
   } catch (error) {
     health.failed(error);
   }

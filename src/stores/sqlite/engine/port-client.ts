@@ -22,6 +22,8 @@ interface Waiter {
   readonly argument: unknown;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
+  /** Of a claim that may wait: ends the wait. */
+  readonly wait: { readonly signal: AbortSignal; readonly end: () => void } | undefined;
 }
 
 export class PortClient {
@@ -42,15 +44,19 @@ export class PortClient {
     port.on('close', () => this.lose());
   }
 
-  call(name: RequestName, argument: unknown, { now, sync }: CallOptions = {}): Promise<unknown> {
+  call(name: RequestName, argument: unknown, { now, sync, wait }: CallOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#over !== undefined) return reject(this.#over);
       this.#lastId += 1;
-      this.#waiters.set(this.#lastId, { name, argument, resolve, reject });
-      const packed = packArgument(name, argument);
-      this.#outbox.push(
-        sync === undefined ? [this.#lastId, name, packed, now] : [this.#lastId, name, packed, now, sync],
-      );
+      const waits = wait?.signal.aborted === false ? wait : undefined;
+      this.#waiters.set(this.#lastId, {
+        name,
+        argument,
+        resolve,
+        reject,
+        wait: waits && this.#withdrawal(waits.signal),
+      });
+      this.#outbox.push(shortened([this.#lastId, name, packArgument(name, argument), now, sync, waits?.ms]));
       // Runs after all other work of this turn.
       if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
       else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
@@ -74,6 +80,7 @@ export class PortClient {
   async drain(): Promise<void> {
     this.#over ??= new LonghaulError('store-closed', 'the store is closed');
     this.#listeners.clear();
+    for (const { wait } of this.#waiters.values()) wait?.end();
     if (this.#waiters.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
   }
 
@@ -91,6 +98,17 @@ export class PortClient {
     for (const { reject } of waiters)
       reject(new LonghaulError('outcome-unknown', 'the store engine ended before it answered', { cause }));
     this.#drained?.();
+  }
+
+  /** Ends the wait of the claim with the last number when the signal is aborted. The claim must arrive first. */
+  #withdrawal(signal: AbortSignal): Waiter['wait'] {
+    const id = this.#lastId;
+    const end = (): void => {
+      this.#flush();
+      this.send({ kind: 'withdraw', id });
+    };
+    signal.addEventListener('abort', end);
+    return { signal, end };
   }
 
   /** Workers of this client claim in the same message as the add, and therefore in the same transaction. */
@@ -154,8 +172,16 @@ export class PortClient {
   #settle([id, answer]: Reply, error: Error | undefined): void {
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
+    waiter?.wait?.signal.removeEventListener('abort', waiter.wait.end);
     if (error !== undefined) waiter?.reject(error);
     else waiter?.resolve(unpackAnswer(waiter.name, answer, waiter.argument));
     if (this.#waiters.size === 0) this.#drained?.();
   }
+}
+
+/** Leaves out what most requests do not have. */
+function shortened(request: Request): Request {
+  const [id, name, packed, now, sync, waitMs] = request;
+  if (waitMs !== undefined) return request;
+  return sync === undefined ? [id, name, packed, now] : [id, name, packed, now, sync];
 }

@@ -1,3 +1,4 @@
+// Long because transactions, calls and caches share one connection, and each is a few lines.
 /**
  * One connection to the file with its caches: transactions, and the calls inside them.
  *
@@ -123,6 +124,11 @@ export class Session {
       this.rollback();
       throw error;
     }
+  }
+
+  /** The events of the open transaction so far. */
+  get events(): readonly StoreEvent[] {
+    return this.#events;
   }
 
   /** Returns the time of a call that may write. After the clock was set back, leases and delays start again. */
