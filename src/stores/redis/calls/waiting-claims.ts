@@ -50,6 +50,8 @@ const OPEN_MS = 100;
 const REOPEN_MS = 1_000;
 /** Workers whose last claim is remembered. */
 const MAX_WORKERS = 1_000;
+/** Jobs of waiting claims whose event has not come yet. */
+const MAX_AHEAD = 1_000;
 
 /** A claim without jobs: the count of events when it was sent, and when a job becomes due. */
 interface EmptyClaim {
@@ -84,6 +86,8 @@ export class WaitingClaims {
   readonly #counts = new Map<string, number>();
   #gaps = 0;
   readonly #emptyClaims = new Map<string, EmptyClaim>();
+  /** Jobs that were claimed here before the event of their add has come: it is no reason to claim. */
+  readonly #ahead = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -145,6 +149,8 @@ export class WaitingClaims {
     try {
       const result = await claim(this.#parts.steps.over(this.#sendBehindPop(waiting, ms)), request);
       if (result.jobs.length === 0) await waiting.ending;
+      if (this.#ahead.size >= MAX_AHEAD) this.#ahead.clear();
+      for (const { id, attempt } of result.jobs) if (attempt === 1) this.#ahead.add(id);
       this.#remember(request, result, waiting.events);
       return result;
     } finally {
@@ -184,6 +190,7 @@ export class WaitingClaims {
 
   readonly #onEvents: EventListener = (events) => {
     for (const event of events) {
+      if (event.type === 'added' && this.#ahead.delete(event.id)) continue;
       if (event.type === 'gap') this.#gaps += 1;
       else if (!mayBeClaimed(event) || !this.#counts.has(event.queue)) continue;
       else this.#counts.set(event.queue, (this.#counts.get(event.queue) ?? 0) + 1);
