@@ -38,6 +38,7 @@ export async function findInconsistencies(command: Command, namespace: string): 
     ...insertionProblems(contents, jobs),
     ...fifoProblems(contents, jobs),
     ...indexProblems(contents, jobs),
+    ...markerProblems(contents),
     ...cellProblems(contents),
     ...logProblems(contents),
     ...keyProblems(contents, jobs),
@@ -184,6 +185,14 @@ function indexProblems({ zsets }: Contents, jobs: readonly Found[]): string[] {
     ),
   );
   return differences('the indexes', wanted, found);
+}
+
+/** A marker belongs to a queue that had jobs, and has one member. */
+function markerProblems({ zsets }: Contents): string[] {
+  const markers = [...zsets].filter(([name]) => name.startsWith('marker:'));
+  const isSound = ([name, members]: readonly [string, Map<string, number>]): boolean =>
+    zsets.get('queues')?.has(name.slice('marker:'.length)) === true && members.size === 1 && members.get('0') === 0;
+  return markers.filter((marker) => !isSound(marker)).map(([name]) => `the key ${name} is no marker of a queue`);
 }
 
 /** Every statistics cell must be in the index of its day. An index entry without a cell is allowed after an abort. */

@@ -3,6 +3,27 @@ const suites = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
 
 export const redis = [
   {
+    name: 'redis: an add does not end the wait of a claim',
+    file: 'src/stores/redis/lua/lib/fastpath/fast-add.lua',
+    find: "batch.enter('marker:'",
+    replace: "batch.enter('marked:'",
+    suites: ['src/stores/redis/fast-path.test.ts'],
+  },
+  {
+    name: 'redis: a retry does not end the wait of a claim',
+    file: 'src/stores/redis/calls/waiting-claims.ts',
+    find: "if (type !== 'added') return this.#end(wait);",
+    replace: "if (type !== 'added') return;",
+    suites: ['src/stores/redis/waiting-claims.test.ts'],
+  },
+  {
+    name: 'redis: a claim waits although an event followed the last one',
+    file: 'src/stores/redis/calls/waiting-claims.ts',
+    find: 'last.events === this.#countOf(request.queues)',
+    replace: 'last.events <= this.#countOf(request.queues)',
+    suites: ['src/stores/redis/waiting-claims.test.ts'],
+  },
+  {
     name: 'redis: the fast path adds to a deleted queue',
     file: 'src/stores/redis/lua/lib/fastpath/fast-add.lua',
     find: " or settings.state == 'deleted'",

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ask, describeWithRedis, findPort, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import { luaPaths, luaText } from './calls/lua-files.ts';
@@ -20,6 +21,11 @@ async function useAll({ jobs, records }: RedisStore): Promise<void> {
   await jobs.add([{ id: 'b', queue: 'q', data: '{}', dependsOn: ['a'] }]);
   const { jobs: claimed } = await jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'r' });
   await jobs.settle([{ id: 'a', token: claimed[0]?.lease?.token ?? 0, kind: 'complete' }]);
+  const wait = { ms: 5_000, signal: new AbortController().signal };
+  const waiting = jobs.claim({ worker: 'w', queues: ['later'], limit: 1, requestId: 's' }, { wait });
+  await sleep(100);
+  await jobs.add([{ id: 'c', queue: 'later', data: '{}' }]);
+  expect((await waiting).jobs).toMatchObject([{ id: 'c' }]);
   await jobs.maintain({ limit: 10 });
   expect((await jobs.list({ queue: 'q', order: 'newest', limit: 10 })).jobs).toHaveLength(2);
   await records.put({ kind: 'k', key: 'x', value: '1' });
@@ -68,10 +74,13 @@ describe('the rights in the document', () => {
     const calls = /(?:call|write|writeMany)\(\s*'([A-Z]+)'/g;
     const called = texts.flatMap((text) => [...text.matchAll(calls)].map(([, name = '']) => name.toLowerCase()));
     const sent = ['eval', 'evalsha', 'config|get', 'ping', 'hello', 'wait', 'subscribe', 'unsubscribe'];
+    const blocking = ['bzpopmin', 'client|id', 'client|unblock'];
     const asked = ['cluster|slots', 'cluster|keyslot'];
     const moving = /`longhaul migrate` also needs `([^`]*)`/.exec(DOCUMENT)?.[1] ?? '';
     const granted = [...`${ACL_LINE} ${moving}`.matchAll(/\+(\S+)/g)].map(([, name]) => name);
-    expect(new Set(granted), 'docs/redis.md, access rights').toEqual(new Set([...called, ...sent, ...asked]));
+    expect(new Set(granted), 'docs/redis.md, access rights').toEqual(
+      new Set([...called, ...sent, ...blocking, ...asked]),
+    );
   });
 });
 

@@ -15,6 +15,8 @@ import type {
   AddResult,
   CallOptions,
   ClaimRequest,
+  ClaimResult,
+  ClaimWait,
   Heartbeat,
   HeartbeatResult,
   JobStore,
@@ -42,6 +44,7 @@ import { RECORD_OPERATIONS } from './record-operations.ts';
 import { clockArgument, type Operation, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';
 import { ScriptSteps } from './script-steps.ts';
 import { type ScriptName, scriptOf } from './scripts.ts';
+import { WaitingClaims } from './waiting-claims.ts';
 
 /** Every call of the ports of a store. */
 type OperationName =
@@ -84,6 +87,7 @@ export class RedisCalls implements ScriptRunner {
     (items) => JOB_OPERATIONS.heartbeat(this, items),
     BATCH,
   );
+  readonly #waiting: WaitingClaims;
   /** Calls without an answer. A number and not a set: V8 would copy a set that changes with every call, again and again. */
   #open = 0;
   #isClosed = false;
@@ -94,33 +98,50 @@ export class RedisCalls implements ScriptRunner {
     this.#parts = parts;
     this.#prefix = keyPrefix(parts.settings);
     this.#isBatching = parts.settings.clock === 'store';
+    this.#waiting = new WaitingClaims({
+      ...parts,
+      steps: this.#steps,
+      send: (name, args) => this.#send(name, args),
+      claimNow: (request) => JOB_OPERATIONS.claim(this, request),
+    });
   }
 
   /** Makes one call of a port. */
   readonly call: Call = (name, argument, options) => {
     if (this.#isClosed) return Promise.reject(new LonghaulError('store-closed', 'the store is closed'));
     this.#open += 1;
-    const answer = this.#perform(name, argument, options?.now);
+    const answer = this.#perform(name, argument, options);
     answer.then(this.#answered, this.#answered);
     return answer;
   };
 
-  /** Refuses further calls, waits for the open ones, and closes the connections. */
+  /** Refuses further calls, ends the waits of claims, waits for the open calls, and closes the connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#waiting.stop();
     if (this.#open > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    this.#waiting.close();
     this.#parts.connection.close();
   }
 
-  #perform(name: OperationName, argument: unknown, now: number | undefined): Promise<unknown> {
+  #perform(name: OperationName, argument: unknown, { now, wait }: CallOptions = {}): Promise<unknown> {
     if (this.#isBatching) {
-      const settlements = name === 'claim' ? this.#settlements.takeWaiting() : null;
-      if (settlements !== null) return settleAndClaim(this, settlements, argument as ClaimRequest);
+      if (name === 'claim') return this.#claim(argument as ClaimRequest, wait);
       if (name === 'settle') return this.#settlements.submit(argument as readonly Settlement[]);
       if (name === 'add') return this.#adds.submit(argument as readonly NewJob[]);
       if (name === 'heartbeat') return this.#heartbeats.submit(argument as readonly Heartbeat[]);
     }
     return OPERATIONS[name](this, argument as never, now);
+  }
+
+  /** A claim that waits sends no settlements: they would wait with it. */
+  #claim(request: ClaimRequest, wait: ClaimWait | undefined): Promise<ClaimResult> {
+    if (wait !== undefined && this.#parts.settings.replicas === 0) return this.#waiting.claim(request, wait);
+    const settlements = this.#settlements.takeWaiting();
+    const claimed =
+      settlements === null ? JOB_OPERATIONS.claim(this, request) : settleAndClaim(this, settlements, request);
+    this.#waiting.note(request, claimed);
+    return claimed;
   }
 
   /** Sends an add and wakes the workers of this client, whose claim follows it on the same connection. */

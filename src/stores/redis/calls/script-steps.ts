@@ -11,7 +11,7 @@ import type { ScriptAnswer, ScriptRunner } from './script-runner.ts';
 import { DECLINED, fastScriptOf, LOG_IS_LONG, NEEDS_REPAIR, type ScriptName } from './scripts.ts';
 
 /** Sends one script and returns its reply. */
-type SendScript = (name: ScriptName, args: readonly string[], now?: number) => Promise<unknown>;
+export type SendScript = (name: ScriptName, args: readonly string[], now?: number) => Promise<unknown>;
 
 /** Repairs of one operation. Each is needed because another client was cut short in between. */
 const MAX_REPAIRS = 10;
@@ -19,12 +19,18 @@ const MAX_REPAIRS = 10;
 export class ScriptSteps implements ScriptRunner {
   readonly #send: SendScript;
   readonly #onLongLog: () => void;
-  readonly #declined = new DeclinedCalls();
+  readonly #declined: DeclinedCalls;
 
   /** `onLongLog` is called when the log of statistics must be aggregated. */
-  constructor(send: SendScript, onLongLog: () => void) {
+  constructor(send: SendScript, onLongLog: () => void, declined = new DeclinedCalls()) {
     this.#send = send;
     this.#onLongLog = onLongLog;
+    this.#declined = declined;
+  }
+
+  /** Returns the same steps, sent in another way. */
+  over(send: SendScript): ScriptRunner {
+    return new ScriptSteps(send, this.#onLongLog, this.#declined);
   }
 
   async run(

@@ -68,6 +68,14 @@ export class PrimaryConnection {
     return this.current().send(args);
   }
 
+  /** Opens another client of the server that is the primary now. Tries once, and rejects if the primary has moved. */
+  async openBeside(current: Connection): Promise<Client> {
+    const { client } = await this.#parts.primary.open();
+    if (this.#connection === current && isSame(client.place, current.place)) return client;
+    client.destroy();
+    throw new LonghaulError('store-unavailable', 'the primary has moved');
+  }
+
   problem(error: unknown, purpose: Purpose): LonghaulError {
     return toProblem(error, this.#parts.library, purpose);
   }

@@ -44,6 +44,8 @@ export function errorWord(error: unknown): string {
 }
 
 export const isNoScript = (error: unknown): boolean => errorWord(error) === 'NOSCRIPT';
+/** Whether the server does not permit a command, or does not know it. */
+export const isForbidden = (error: unknown): boolean => ['NOPERM', 'ERR'].includes(errorWord(error));
 export const leadsElsewhere = (error: unknown): boolean => ELSEWHERE.has(errorWord(error));
 
 /** What the command was for. `opening` and `read` change nothing, so a lost reply is harmless. */

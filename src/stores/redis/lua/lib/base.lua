@@ -12,6 +12,7 @@
 --   queues          zset   every queue that has or had a job, by first appearance
 --   fifo:<queue>    list   seqs of plain jobs in claim order; gone:<queue>: those that left otherwise
 --   ready:, later:  zset   the other waiting jobs: by priority (returned jobs at -inf), and by run time
+--   marker:<queue>  zset   one member, set by an add of a job that may be claimed: a claim that waits pops it
 --   blocked:<queue> zset   jobs that wait for other jobs; wait:, kids:<seq> the open and all edges of a parent, up:<seq> of a child
 --   parked:<queue>  zset   jobs that wait for a slot of a throttle, as in ready; park:<queue>:<address> those of one throttle
 --   parks:<address> zset   the queues with parked jobs; slots:<address>: the running jobs that hold a slot

@@ -8,7 +8,8 @@
 -- on demand: dependencies, find-parents, key-changes, parking, turns, unique-keys, webhook-order
 operation.begin()
 
-local jobs, newJobs, answers = context.jobs, { first = context.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }, {}
+local jobs, answers, isMarked = context.jobs, {}, {}
+local newJobs = { first = context.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }
 
 context.newJobs = newJobs
 
@@ -25,6 +26,13 @@ local function fifoOf(queue)
     newJobs.queues[#newJobs.queues + 1] = queue
   end
   return fifo
+end
+
+-- Ends the wait of a claim for jobs of a queue (calls/waiting-claims.ts).
+local function mark(queue)
+  if isMarked[queue] then return end
+  isMarked[queue] = true
+  unitOfWork.put('marker:' .. queue, '0', '0')
 end
 
 -- Adds plain jobs of one queue, as records only. Lengths are counted, since `#` searches for the end of a list each time.
@@ -51,6 +59,7 @@ local function addPlain(queue, fields, at, count, first)
     end
   end
   context.seq = seq
+  if added then mark(queue) end
 end
 
 local function timeOf(job)
@@ -128,6 +137,7 @@ local function addSpecial(id, queue, fields, at)
   if parents then require('dependencies').withParents(job, parents, true) end
   if not fields.draft and orNil(queueSettings.settingsOf(queue).keys) then require('turns').withTurn(job) end
   job.place = placeOf(job)
+  if job.place == 'f' or (job.place == 'w' and record.runAtOf(job) <= context.now) then mark(queue) end
   jobs[id], job.isTouched, job.isChanged = job, true, true
   context.touched[#context.touched + 1] = job
   if isFollowing then

@@ -49,6 +49,10 @@ local function addRun(run)
   elseif place == 'f' then
     nPushed = #pushed
   end
+  if run.time <= batch.now and not queue.isMarked then
+    queue.isMarked = true
+    batch.enter('marker:' .. name, '0', '0')
+  end
   for at = run.first, run.last, 2 do
     local id = args[at]
     seq, count = seq + 1, count + 1
