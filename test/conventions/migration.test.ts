@@ -43,6 +43,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   'none: a worker registers with the store it has open': ['workers'],
   'none: where results begin is found out anew by the next maintenance': ['results'],
   'logs: copied by node/migration/copy-logs.ts': ['log', 'logs', 'logged'],
+  'none: a claim that waits there begins anew': ['marker'],
   'none: channels': ['events', 'work'],
 };
 

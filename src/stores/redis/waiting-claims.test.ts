@@ -255,7 +255,7 @@ describeWithRedis('a claim that waits', () => {
     expect(idsOf(await startWait(store, aRequest('w')).answer)).toEqual(['a']);
   });
 
-  it('gives every job to one worker, whoever waits, claims, fails and is killed', { timeout: 60_000 }, async () => {
+  it('gives every job to one worker while workers wait and connections are killed', { timeout: 60_000 }, async () => {
     counter += 1;
     const namespace = `many${counter}`;
     const stores = await Promise.all(Array.from({ length: 4 }, () => open({ namespace })));
