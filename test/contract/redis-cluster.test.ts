@@ -5,7 +5,6 @@
 import { describeWithRedis } from '../support/redis-server.ts';
 import { onlyAtFullSize, storeContract } from './contract.ts';
 import { freshRedis } from './open-redis.ts';
-import { ANSWERS_AT_ONCE } from './waiting-claims.ts';
 
 /** Their scripts and keys are used in other parts as well. */
 const IN_OTHER_PARTS = new Set([
@@ -26,5 +25,5 @@ const IN_OTHER_PARTS = new Set([
 
 describeWithRedis('on a cluster', () => {
   const left = onlyAtFullSize('redis.test.ts runs it on one server', (part) => IN_OTHER_PARTS.has(part));
-  storeContract('the Redis store', freshRedis({ cluster: true }), { ...left, ...ANSWERS_AT_ONCE });
+  storeContract('the Redis store', freshRedis({ cluster: true }), left);
 });
