@@ -100,7 +100,14 @@ describeWithRedis('a claim that waits', () => {
     const first = await startWait(worker, aRequest('w')).answer;
     const token = first.jobs[0]?.lease?.token ?? 0;
     expect(idsOf(await worker.jobs.claim(aRequest('w')))).toEqual([]);
+    const released = new Promise<void>((resolve) => {
+      worker.jobs.subscribe((events) => {
+        if (events.some(({ type, state }) => type !== 'added' && state === 'waiting')) resolve();
+      }, 'work');
+    });
     await worker.jobs.settle([{ id: 'a', token, kind: 'release', reason: 'drain' }]);
+    // Then no later event ends the wait.
+    await released;
     const again = await startWait(worker, aRequest('w')).answer;
     expect(idsOf(again)).toEqual(['a']);
     expect(again.ms).toBeLessThan(SOON_MS);

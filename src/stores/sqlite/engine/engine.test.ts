@@ -72,6 +72,15 @@ it('A claim that waits writes nothing, and gets no job when its client is gone.'
   expect(await client.call('find', ['a'])).toMatchObject([{ state: 'waiting' }]);
 });
 
+it('A claim that is performed again in vain goes on waiting.', async () => {
+  const { client } = await anEngine();
+  const claims = [claim(client, { wait }), claim(client, { wait })];
+  await client.call('add', [{ id: 'a', queue: 'q', data: '1' }]);
+  expect((await Promise.race(claims)).jobs).toMatchObject([{ id: 'a' }]);
+  await client.call('add', [{ id: 'b', queue: 'q', data: '1' }]);
+  expect((await Promise.all(claims)).map(({ jobs }) => jobs.length)).toEqual([1, 1]);
+});
+
 it('A claim that waited is synced as its caller wants it.', async () => {
   const { client, session } = await anEngine();
   const later = vi.spyOn(session.sync, 'allowLater');
