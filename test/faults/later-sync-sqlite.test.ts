@@ -35,6 +35,7 @@ describe.skipIf(!hasCompiler)('the syncs of a SQLite store', () => {
       ['claim that may be synced later', 0],
       ['within a second of it', 1],
       ['settle', 1],
+      ['settle beside a claim that may be synced later', 1],
       ['claim', 1],
       ['log of an attempt that is not synced', 1],
       ['claim that ends a lost attempt', 1],
@@ -75,12 +76,13 @@ function cutAfterClaims(): Readonly<Record<string, Cut>> {
 }
 
 describe.skipIf(!hasCompiler || !canMount())('a claim that is synced later', () => {
-  it('is undone by a power cut, and its token is not given out again; one with a log, and a killed process, lose nothing', () => {
-    const { claim, log, killed } = cutAfterClaims();
+  it('is undone by a power cut, and its token is not given out again; one with a log, one that was settled, and a killed process, lose nothing', () => {
+    const { claim, log, settled, killed } = cutAfterClaims();
     expect(claim?.held.attempt).toBe(1);
     expect(claim?.found).toMatchObject({ state: 'waiting', attempt: 0, stale: false });
     expect(claim?.found['next']).toBeGreaterThan(claim?.held.token ?? Number.POSITIVE_INFINITY);
     expect(log?.found).toMatchObject({ state: 'running', attempt: 1, token: log?.held.token });
+    expect(settled?.found).toMatchObject({ state: 'done', attempt: 1 });
     expect(killed?.found).toMatchObject({ state: 'running', attempt: 1, token: killed?.held.token });
   });
 });

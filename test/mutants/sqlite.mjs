@@ -10,6 +10,8 @@ const waiting = ['test/contract/sqlite.test.ts', 'src/stores/sqlite/engine/engin
 /** Counts syncs, and cuts the power after claims. */
 const later = ['test/faults/later-sync-sqlite.test.ts'];
 const batches = ['src/stores/sqlite/row-batches.test.ts'];
+/** The order of syncs, answers and events. */
+const engine = ['src/stores/sqlite/engine/engine.test.ts'];
 
 export const sqlite = [
   {
@@ -36,8 +38,8 @@ export const sqlite = [
   {
     name: 'sqlite: a waiting claim is answered before the sync that its caller wants',
     file: 'src/stores/sqlite/engine/group-writer.ts',
-    find: '[...requests, ...(waiting?.requests() ?? [])].every(mayCommitEarly)',
-    replace: 'requests.every(mayCommitEarly)',
+    find: 'const all = [...requests, ...waiting];',
+    replace: 'const all = requests;',
     suites: waiting,
   },
   {
@@ -64,9 +66,9 @@ export const sqlite = [
   {
     name: 'sqlite: an add and a settlement are answered before their sync',
     file: 'src/stores/sqlite/commit-sync.ts',
-    find: 'const isEarly = this.#isNextEarly;',
+    find: "const isEarly = sync === 'later' && this.#options.durability === 'full';",
     replace: 'const isEarly = true;',
-    and: { find: " || events.some(({ type }) => type !== 'claimed')", replace: '' },
+    and: { find: ' || isFollowed) this.now()', replace: ') this.now()' },
     suites: later,
   },
   {
@@ -100,9 +102,80 @@ export const sqlite = [
   {
     name: 'sqlite: a lost attempt is reported before its end is synced',
     file: 'src/stores/sqlite/commit-sync.ts',
-    find: " || events.some(({ type }) => type !== 'claimed')",
+    find: 'events.some(({ type }) => !PENDING_EVENTS.includes(type)) ||',
     replace: '',
     suites: later,
+  },
+  {
+    name: 'sqlite: a settlement is answered before its sync because a claim is',
+    file: 'src/stores/sqlite/engine/engine.ts',
+    find: 'if (isPending && !mayAnswerEarly(call.request)) this.#held.hold(call, result);\n      else ',
+    replace: '',
+    suites: [...engine, ...later],
+  },
+  {
+    name: 'sqlite: an event is published before its sync',
+    file: 'src/stores/sqlite/engine/engine.ts',
+    find: 'this.#held.holdEvents(events);\n    this.#publish([]);',
+    replace: 'this.#publish(events);',
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a read returns a settlement before its sync',
+    file: 'src/stores/sqlite/engine/engine.ts',
+    find: '    this.#held.release();\n    const { broken }',
+    replace: '    const { broken }',
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a settlement is answered although its sync failed',
+    file: 'src/stores/sqlite/held-answers.ts',
+    find: 'error === undefined ? result : { error }',
+    replace: 'result',
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a commit without a sync is visible to another engine',
+    file: 'src/stores/sqlite/engine/group-writer.ts',
+    find: 'if (isClaims || !isEarly || !others.exist) return isEarly;',
+    replace: 'return isEarly;',
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a dependent starts before the end of its parent is synced',
+    file: 'src/stores/sqlite/commit-sync.ts',
+    find: "= ['claimed', 'completed']",
+    replace: "= ['claimed', 'completed', 'unblocked']",
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a job starts in a slot whose release is not synced',
+    file: 'src/stores/sqlite/commit-sync.ts',
+    find: ' || (this.#hasEnded && hasTakenSlot)',
+    replace: '',
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a waiting claim starts a job in a slot whose release is not synced',
+    file: 'src/stores/sqlite/engine/group-writer.ts',
+    find: ' ||\n        tried.some(({ held, result }) => tookSlot(held.call.request, result))',
+    replace: '',
+    suites: ['src/stores/sqlite/engine/group-writer.test.ts'],
+  },
+  {
+    name: 'sqlite: a claim that waited for an add is answered before the sync',
+    file: 'src/stores/sqlite/engine/group-writer.ts',
+    find: "|| request[1] === 'settle'",
+    replace: "|| request[1] === 'settle' || request[1] === 'add'",
+    and: { find: 'requests.some(mayAnswerEarly)', replace: 'all.some(mayAnswerEarly)' },
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a call that changes nothing is answered although a sync failed',
+    file: 'src/stores/sqlite/engine/engine.ts',
+    find: "error === undefined || 'error' in result ? result : { error }",
+    replace: "error === undefined || 'error' in result ? result : result",
+    suites: engine,
   },
   {
     name: 'sqlite: the claim before the latest is forgotten',
@@ -146,8 +219,8 @@ export const sqlite = [
     find: '    execute(this.#commit);\n    this.#clock.commit();',
     replace: '    this.#clock.commit();',
     and: {
-      find: '  begin(): void {\n    this.#rollBack();',
-      replace: "  begin(): void {\n    if (this.#db.isTransaction) this.#db.exec('COMMIT');",
+      find: "  begin(sync?: 'later'): void {\n    this.#rollBack();",
+      replace: "  begin(sync?: 'later'): void {\n    if (this.#db.isTransaction) this.#db.exec('COMMIT');",
     },
     suites: three,
   },
@@ -325,8 +398,8 @@ export const sqlite = [
     find: '      this.#changesBefore = this.#changes();\n    } catch (error) {\n      this.rollback();',
     replace: '      this.#changesBefore = this.#changes();\n    } catch (error) {',
     and: {
-      find: '    this.#rollBack();\n    this.sync.begin();\n    execute(this.#begin);\n    try {\n      this.#catchUp();',
-      replace: '    this.sync.begin();\n    execute(this.#begin);\n    try {\n      this.#catchUp();',
+      find: '    this.#rollBack();\n    this.sync.begin(sync);\n    execute(this.#begin);\n    try {\n      this.#catchUp();',
+      replace: '    this.sync.begin(sync);\n    execute(this.#begin);\n    try {\n      this.#catchUp();',
     },
     suites: ['src/stores/sqlite/engine/group-writer.test.ts'],
   },

@@ -4,11 +4,15 @@
  *     commit with fsync (FULL) ──▶ everything before it in the log is durable
  *     commit without (NORMAL)  ──▶ pending ──a commit with fsync, or SYNC_WITHIN_MS──▶ durable
  *
- * Only claims whose caller allows it (`sync: 'later'`) are committed without. A crash of the process loses nothing: the
- * log is in the page cache. A power cut may undo such a claim, and ends the process that holds the lease too.
+ * Claims whose caller allows it (`sync: 'later'`) are committed without, and so are settlements in the transaction of
+ * such a claim. Only the claims are answered before the fsync (held-answers.ts). A crash of the process loses
+ * nothing: the log is in the page cache. A power cut may undo such a claim, and ends the process that holds the lease
+ * too.
  *
  * Invariant: a pending claim becomes durable before its attempt gets a file, before an event other than `claimed` is
  * published, and before any other call that changes something is answered: an fsync covers the whole log.
+ * Invariant: no claim is answered that got its job through a settlement that is pending: the end of a parent, a slot of
+ * a throttle or of a queue.
  * Invariant: a token is never given out twice. A power cut undoes at most MAX_PENDING_TOKENS of each engine, and an
  * engine that opens the file skips SKIPPED_TOKENS, enough for 256 engines.
  */
@@ -22,21 +26,24 @@ import { toSyncProblem } from './engine/sqlite-problem.ts';
 export const SYNC_WITHIN_MS = 100;
 const MAX_PENDING_TOKENS = 64;
 export const SKIPPED_TOKENS = 16_384;
+/** A transaction with another event is synced at once: it freed jobs, or others follow it. */
+const PENDING_EVENTS: readonly StoreEvent['type'][] = ['claimed', 'completed'];
 
 export interface CommitSyncOptions {
   readonly path: string;
   readonly durability: Durability;
-  /** Called when the fsync of pending claims failed. */
+  /** Called when the fsync of pending commits failed. */
   readonly onFailed: (error: unknown) => void;
 }
 
 export class CommitSync {
   readonly #db: Database;
   readonly #options: CommitSyncOptions;
-  #isNextEarly = false;
   /** Whether the open or last transaction is committed without fsync. */
   #isEarly = false;
   #pendingTokens = 0;
+  /** Whether a pending transaction ended a job. */
+  #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
   #log: number | undefined;
 
@@ -45,29 +52,36 @@ export class CommitSync {
     this.#options = options;
   }
 
-  /** Lets the next transaction commit without fsync. */
-  allowLater(): void {
-    this.#isNextEarly = this.#options.durability === 'full';
-  }
-
-  /** Called before a transaction begins: SQLite changes the level only outside of one. */
-  begin(): void {
-    const isEarly = this.#isNextEarly;
-    this.#isNextEarly = false;
+  /**
+   * Called before a transaction begins: SQLite changes the level only outside of one. With `sync: 'later'`, it is
+   * committed without fsync.
+   */
+  begin(sync?: 'later'): void {
+    const isEarly = sync === 'later' && this.#options.durability === 'full';
     if (isEarly === this.#isEarly) return;
     this.#db.exec(`PRAGMA synchronous = ${isEarly ? 'NORMAL' : 'FULL'}`);
     this.#isEarly = isEarly;
   }
 
-  /** Called after the commit of a transaction that changed something. Throws when an fsync fails. */
-  committed(events: readonly StoreEvent[]): void {
+  /**
+   * Called after the commit of a transaction that changed something. Throws when an fsync fails. `hasTakenSlot`: a job
+   * started that holds a slot of a throttle.
+   */
+  committed(events: readonly StoreEvent[], hasTakenSlot: boolean): void {
     if (!this.#isEarly) return this.#done();
     this.#pendingTokens += events.length;
+    this.#hasEnded ||= events.some(({ type }) => type === 'completed');
     this.#timer ??= setTimeout(() => this.#syncDue(), SYNC_WITHIN_MS);
-    if (this.#pendingTokens > MAX_PENDING_TOKENS || events.some(({ type }) => type !== 'claimed')) this.now();
+    const isFollowed = events.some(({ type }) => !PENDING_EVENTS.includes(type)) || (this.#hasEnded && hasTakenSlot);
+    if (this.#pendingTokens > MAX_PENDING_TOKENS || isFollowed) this.now();
   }
 
-  /** Makes pending claims durable. Throws when the fsync fails. */
+  /** Whether a commit waits for an fsync. */
+  get isPending(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  /** Makes pending commits durable. Throws when the fsync fails. */
   now(): void {
     if (this.#timer === undefined) return;
     this.#done();
@@ -97,5 +111,6 @@ export class CommitSync {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#pendingTokens = 0;
+    this.#hasEnded = false;
   }
 }

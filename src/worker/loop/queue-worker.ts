@@ -39,8 +39,8 @@ const FORCED_DEADLINE_MS = 1_000;
 const MAX_ABANDONED = 10;
 /** How often the main thread shows the lease renewer that its event loop turns. */
 const TURN_MS = 400;
-/** Entries of the lease table for each slot: one runs, others wait for the answer to their settlement. */
-const ENTRIES_PER_SLOT = 4;
+/** Entries of the lease table for each slot: one runs, others wait for the answer to their settlement (MAX_CALLS). */
+const ENTRIES_PER_SLOT = 8;
 /** How often the worker searches for journals of processes that have ended. */
 const ADOPT_EVERY_MS = 60_000;
 

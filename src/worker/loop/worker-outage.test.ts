@@ -146,8 +146,8 @@ describe('when the store is unavailable', () => {
     const { store, add, next, events } = await startWorker({ concurrency: 1 });
     store.break(['settle'], 'unavailable');
     for (let index = 0; index < 10; index += 1) await add(`job-${index}`);
-    await expect.poll(() => events.filter(({ type }) => type === 'started').length).toBe(4);
-    await expect(next('started', ({ job }) => job.id === 'job-4', 100)).rejects.toThrow('no event');
+    await expect.poll(() => events.filter(({ type }) => type === 'started').length).toBe(8);
+    await expect(next('started', ({ job }) => job.id === 'job-8', 100)).rejects.toThrow('no event');
     store.heal();
     await next('ended', ({ job }) => job.id === 'job-9');
   });

@@ -41,8 +41,11 @@ interface PendingSettlement {
   isReported: boolean;
 }
 
-/** Two: the store serves one while the next travels. More calls would only be smaller. */
-const MAX_CALLS = 2;
+/**
+ * A call is sent with a claim, of which two are in flight at most. The SQLite store answers the claims first: the
+ * settlements of several calls share an fsync.
+ */
+const MAX_CALLS = 8;
 /** Settlements in one call. */
 const MAX_BATCH = 500;
 const FIRST_RETRY_MS = 100;

@@ -2,9 +2,10 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { MessageChannel } from 'node:worker_threads';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
-import type { CallOptions, ClaimResult } from '../../../core/ports/job-store.ts';
+import type { Job } from '../../../core/job/job.ts';
+import type { CallOptions, ClaimResult, NewJob } from '../../../core/ports/job-store.ts';
 import { Ballast } from './ballast.ts';
 import { Engine } from './engine.ts';
 import { FileHealth } from './file-health.ts';
@@ -15,13 +16,27 @@ import { StoreClock } from './store-clock.ts';
 
 removeFoldersAtTheEnd();
 
-async function anEngine() {
-  const path = await aDatabasePath();
-  const ignore = (): void => undefined;
+const ignore = (): void => undefined;
+/** As SQLite and `toSyncProblem` report a failed fsync. */
+const syncError = () =>
+  Object.assign(new Error('disk I/O error'), {
+    errcode: 1034,
+    sqliteCodeName: 'SQLITE_IOERR',
+    code: 'ERR_SQLITE_ERROR',
+  });
+
+function aSession(path: string): Session {
   const clock = new StoreClock('store');
   const callbacks = { hasListeners: () => false, onEvents: ignore, onFailed: ignore };
   const session = new Session({ path, durability: 'full', clock, ...callbacks });
   session.register();
+  onTestFinished(() => session.close());
+  return session;
+}
+
+async function anEngine() {
+  const path = await aDatabasePath();
+  const session = aSession(path);
   const health = new FileHealth({ path, probe: () => session.probe() });
   const writer = new GroupWriter(session, new Ballast(path, ignore), health);
   const engine = new Engine({ session, writer, health, wake: ignore, onClosed: ignore });
@@ -34,7 +49,6 @@ async function anEngine() {
   };
   onTestFinished(() => {
     health.close();
-    session.close();
   });
   return { client: join().client, join, health, session, path };
 }
@@ -42,17 +56,16 @@ async function anEngine() {
 it('An engine with a broken file rejects every call, reads included.', async () => {
   const { client, health } = await anEngine();
   expect(await client.call('count', undefined, undefined)).toEqual([]);
-  const sync = Object.assign(new Error('disk I/O error'), { errcode: 1034, sqliteCodeName: 'SQLITE_IOERR' });
-  health.failed(sync);
+  health.failed(syncError());
   const closed = { code: 'store-closed', message: expect.stringContaining('SQLITE_IOERR 1034') as string };
   await expect(client.call('count', undefined, undefined)).rejects.toMatchObject(closed);
   await expect(client.call('maintain', undefined, undefined)).rejects.toMatchObject(closed);
 });
 
 let requests = 0;
-function claim(client: PortClient, options: CallOptions = {}): Promise<ClaimResult> {
+function claim(client: PortClient, options: CallOptions = {}, queue = 'q'): Promise<ClaimResult> {
   requests += 1;
-  const request = { worker: 'w', queues: ['q'], limit: 1, requestId: String(requests) };
+  const request = { worker: 'w', queues: [queue], limit: 1, requestId: String(requests) };
   return client.call('claim', request, options) as Promise<ClaimResult>;
 }
 const wait = { ms: 60_000, signal: new AbortController().signal };
@@ -83,11 +96,145 @@ it('A claim that is performed again in vain goes on waiting.', async () => {
 
 it('A claim that waited is synced as its caller wants it.', async () => {
   const { client, session } = await anEngine();
-  const later = vi.spyOn(session.sync, 'allowLater');
+  const begin = vi.spyOn(session.sync, 'begin');
+  const later = () => begin.mock.calls.filter(([sync]) => sync === 'later').length;
   await client.call('add', [{ id: 'a', queue: 'q', data: '1', delayMs: 30 }]);
   expect((await claim(client, { wait })).jobs).toHaveLength(1);
-  expect(later).not.toHaveBeenCalled();
+  expect(later()).toBe(0);
   await client.call('add', [{ id: 'b', queue: 'q', data: '1', delayMs: 30 }]);
   expect((await claim(client, { wait, sync: 'later' })).jobs).toHaveLength(1);
-  expect(later).toHaveBeenCalledTimes(2);
+  expect(later()).toBeGreaterThan(0);
+});
+
+it('A claim that waited for an add is answered after the sync of the add.', async () => {
+  const { client, session } = await anEngine();
+  const waited = claim(client, { wait, sync: 'later' });
+  await claim(client, { sync: 'later' });
+  const commit = vi.spyOn(session.sync, 'committed');
+  const begin = vi.spyOn(session.sync, 'begin');
+  await client.call('add', [{ id: 'a', queue: 'q', data: '1' }]);
+  expect((await waited).jobs).toHaveLength(1);
+  expect(commit).toHaveBeenCalledTimes(1);
+  expect(begin.mock.calls).toEqual([[undefined]]);
+});
+
+/** An engine with a running job `a` and what else was added, and a log of its syncs, answers and events. */
+async function aRunningJob(...more: readonly Partial<NewJob>[]) {
+  const engine = await anEngine();
+  const { client, session } = engine;
+  const log: string[] = [];
+  const sync = session.sync.now.bind(session.sync);
+  session.sync.now = () => {
+    if (session.sync.isPending) log.push('sync');
+    sync();
+  };
+  const claimNext = async (options: CallOptions = {}, queue = 'q'): Promise<Job | undefined> => {
+    const { jobs } = await claim(client, { sync: 'later', ...options }, queue);
+    log.push(queue === 'q' ? 'claim' : `claim in ${queue}`);
+    return jobs[0];
+  };
+  await client.call('add', [
+    { id: 'a', queue: 'q', data: '1' },
+    ...more.map((each) => ({ queue: 'q', data: '1', ...each })),
+  ]);
+  const job = await claimNext();
+  session.sync.now();
+  const settle = async (): Promise<void> => {
+    await client.call('settle', [{ id: 'a', token: job?.lease?.token, kind: 'complete' }]);
+    log.push('settlement');
+  };
+  client.subscribe((events) => void log.push(...events.map(({ type }) => type)));
+  log.length = 0;
+  return { ...engine, log, claim: claimNext, settle };
+}
+
+describe('a settlement in the transaction of a claim that may be synced later', () => {
+  it('is answered after the sync, and so are its events; the claim is answered before', async () => {
+    const { log, claim, settle } = await aRunningJob({ id: 'b' });
+    await Promise.all([settle(), claim()]);
+    await expect.poll(() => log).toEqual(['claim', 'sync', 'settlement', 'completed', 'claimed']);
+  });
+
+  it('is synced before a read is answered', async () => {
+    const { log, client, session, claim, settle } = await aRunningJob({ id: 'b' });
+    const read = session.read.bind(session);
+    session.read = (body) => {
+      log.push('read');
+      return read(body);
+    };
+    const settled = settle();
+    await claim();
+    expect(await client.call('find', ['a'])).toMatchObject([{ state: 'done' }]);
+    await settled;
+    expect(log.indexOf('sync')).toBeLessThan(log.indexOf('read'));
+    expect(log).toContain('sync');
+  });
+
+  it('is synced before a claim that gets its dependent, or its slot of a throttle, is answered', async () => {
+    const dependent = await aRunningJob({ id: 'b', dependsOn: ['a'] });
+    await Promise.all([dependent.settle(), dependent.claim()]);
+    expect(dependent.log.slice(0, 3)).toEqual(['sync', 'settlement', 'claim']);
+    const slot = await aRunningJob({ id: 'b', policy: { throttles: ['one'] } });
+    await Promise.all([slot.settle(), slot.claim()]);
+    expect(slot.log.slice(0, 3)).toEqual(['sync', 'settlement', 'claim']);
+  });
+
+  it('is synced before a waiting claim that gets its dependent is answered', async () => {
+    const { log, claim, settle } = await aRunningJob({ id: 'b', dependsOn: ['a'] }, { id: 'c', queue: 'other' });
+    const waited = claim({ wait });
+    // Calls of one client are performed in their order.
+    await claim();
+    log.length = 0;
+    await Promise.all([settle(), claim({}, 'other')]);
+    expect(await waited).toMatchObject({ id: 'b' });
+    expect(log.slice(0, 4)).toEqual(['sync', 'claim', 'settlement', 'claim in other']);
+  });
+
+  it('is synced before the answer to a call that changes nothing, which is an error if the sync fails', async () => {
+    const { log, client, session, claim, settle } = await aRunningJob({ id: 'b' });
+    session.sync.now = () => {
+      throw syncError();
+    };
+    // The sync waits for the next call, however long that takes.
+    const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    onTestFinished(() => now.mockRestore());
+    const settled = settle();
+    await claim();
+    const repeated = client.call('settle', [{ id: 'a', token: 0, kind: 'complete' }]);
+    const outcomes = await Promise.allSettled([settled, repeated]);
+    expect(outcomes).toMatchObject([{ reason: { code: 'outcome-unknown' } }, { reason: { code: 'outcome-unknown' } }]);
+    expect(log).toEqual(['claim']);
+  });
+
+  it('is synced before any answer while another engine has the file open', async () => {
+    const { log, path, client, claim, settle } = await aRunningJob({ id: 'b' }, { id: 'c' });
+    aSession(path);
+    await settle();
+    const next = await claim();
+    log.length = 0;
+    const settled = client.call('settle', [{ id: 'b', token: next?.lease?.token, kind: 'complete' }]);
+    await Promise.all([settled.then(() => log.push('settlement')), claim()]);
+    expect(log.filter((each) => each !== 'claimed').slice(0, 2)).toEqual(['settlement', 'claim']);
+  });
+
+  it('is synced before any answer in the first transaction after another engine opened the file', async () => {
+    const { log, path, claim, settle } = await aRunningJob({ id: 'b' });
+    aSession(path);
+    await Promise.all([settle(), claim()]);
+    expect(log.slice(0, 2)).toEqual(['settlement', 'claim']);
+    expect(log).not.toContain('sync');
+  });
+
+  it('has no known outcome when the sync fails, and no event', async () => {
+    const { log, session, health, claim, settle } = await aRunningJob({ id: 'b' });
+    session.sync.now = () => {
+      throw syncError();
+    };
+    const settled = settle();
+    expect(await claim()).toMatchObject({ id: 'b' });
+    await expect(settled).rejects.toMatchObject({ code: 'outcome-unknown' });
+    await expect(claim()).rejects.toMatchObject({ code: 'store-closed' });
+    expect(health.broken).toBeDefined();
+    expect(log).toEqual(['claim']);
+  });
 });

@@ -2,6 +2,7 @@
  * The engine: receives the calls of all its clients, answers reads, and writes the other calls in groups.
  *
  *     message ──▶ queued ──drain──▶ reads answered ──▶ one group written ──▶ replies and events ──▶ drain …
+ *                                                                └──not synced yet──▶ held (held-answers.ts)
  *
  * Calls that arrive while a group is written form the next group. Maintenance waits until no other call wants to write.
  * While another process holds the write lock, the group waits and reads continue. When that takes too long, the callers
@@ -9,19 +10,21 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import { HeldAnswers } from '../held-answers.ts';
 import { runModule } from '../run-module.ts';
 import { WaitingClaims } from '../waiting-claims.ts';
 import type { Call, EngineClient } from './engine-clients.ts';
 import { EngineClients } from './engine-clients.ts';
 import type { FileHealth } from './file-health.ts';
 import { lockedError } from './file-holders.ts';
-import type { CallResult, GroupWriter } from './group-writer.ts';
+import type { CallResult, Group, GroupWriter } from './group-writer.ts';
+import { mayAnswerEarly } from './group-writer.ts';
 import { LockTimeout } from './lock-timeout.ts';
 import type { ToEngine } from './messages.ts';
 import { isRead } from './messages.ts';
 import { unpackArgument } from './packing.ts';
 import type { Session } from './session.ts';
-import { isBusy, readTwice } from './sqlite-problem.ts';
+import { isBusy, readTwice, unknownOutcome } from './sqlite-problem.ts';
 
 /** Under constant writes, maintenance joins a group after this time. */
 const MAX_DEFER_MS = 25;
@@ -45,6 +48,13 @@ export class Engine {
   });
   /** Events of other engines that concern waiting claims: they are emitted when those were performed. */
   #heard: StoreEvent[] = [];
+  readonly #held = new HeldAnswers({
+    sync: () => this.#sync(),
+    hasCalls: () => this.#isScheduled && this.#pauseMs === 0,
+    answer: (call, result) => this.#clients.answer(call, result),
+    publish: (events) => this.#publish(events),
+    reply: () => this.#clients.reply(),
+  });
   #reads: Call[] = [];
   #writes: Call[] = [];
   #maintenance: Call[] = [];
@@ -150,6 +160,7 @@ export class Engine {
     this.#admitMaintenance();
     if (this.#writes.length > 0 || this.#waiting.areDue) this.#writeGroup();
     this.#clients.reply();
+    this.#held.syncSoon();
     if (this.#writes.length + this.#maintenance.length > 0 || this.#waiting.areDue) this.#schedule(this.#pauseMs);
     else if (this.#isClosing) this.#end();
   }
@@ -158,6 +169,8 @@ export class Engine {
     const calls = this.#reads;
     if (calls.length === 0) return;
     this.#reads = [];
+    // A read must not return what a power cut undoes.
+    this.#held.release();
     const { broken } = this.#parts.health;
     if (broken !== undefined) return this.#refuse(calls, broken);
     try {
@@ -187,15 +200,13 @@ export class Engine {
   #writeGroup(): void {
     const calls = this.#writes;
     try {
-      const { results, tried, events } = this.#parts.writer.write(
+      const group = this.#parts.writer.write(
         calls.map(({ request }) => request),
         this.#waiting,
       );
-      this.#writes = calls.slice(results.length);
+      this.#writes = calls.slice(group.results.length);
       this.#goOn();
-      this.#waiting.settle(tried);
-      for (const [place, result] of results.entries()) this.#answer(calls[place] as Call, result, events);
-      this.#publish(events);
+      this.#answer(calls, group);
     } catch (error) {
       if (!isBusy(error)) throw error;
       this.#publish([]);
@@ -203,8 +214,30 @@ export class Engine {
     }
   }
 
-  #answer(call: Call, result: CallResult, events: readonly StoreEvent[]): void {
-    if (!this.#waiting.hold(call, result, events)) this.#clients.answer(call, result);
+  /** Answers a group. Before its fsync, only the claims that allow it, and waiting claims: all of them do. */
+  #answer(calls: readonly Call[], { results, tried, events, isPending }: Group): void {
+    // A group that changed nothing was not synced, and may have seen what is pending.
+    const error = isPending ? undefined : this.#held.release();
+    const known = (result: CallResult) => (error === undefined || 'error' in result ? result : { error });
+    this.#waiting.settle(tried.map(({ held, result }) => ({ held, result: known(result) })));
+    for (const [place, result] of results.entries()) {
+      const call = calls[place] as Call;
+      if (isPending && !mayAnswerEarly(call.request)) this.#held.hold(call, result);
+      else if (!this.#waiting.hold(call, known(result), events)) this.#clients.answer(call, known(result));
+    }
+    if (this.#held.isEmpty) return this.#publish(events);
+    this.#held.holdEvents(events);
+    this.#publish([]);
+  }
+
+  #sync(): Error | undefined {
+    const { session, health } = this.#parts;
+    try {
+      if (health.broken === undefined) session.sync.now();
+    } catch (error) {
+      health.failed(error);
+    }
+    return health.broken && unknownOutcome(health.broken.cause, session.path);
   }
 
   /** The other engines take longest to hear of it, and the callers wait; so they come before the listeners. */
@@ -239,6 +272,8 @@ export class Engine {
   }
 
   #end(): void {
+    this.#held.release();
+    this.#clients.reply();
     this.#waiting.forget();
     this.#parts.onClosed();
     this.#clients.close();

@@ -3,8 +3,10 @@ import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync } fro
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
-import type { NewJob, QueueCounts } from '../../../core/ports/job-store.ts';
+import type { ClaimResult, NewJob, QueueCounts } from '../../../core/ports/job-store.ts';
+import { WaitingClaims } from '../waiting-claims.ts';
 import { Ballast } from './ballast.ts';
+import type { EngineClient } from './engine-clients.ts';
 import { FileHealth } from './file-health.ts';
 import type { Group } from './group-writer.ts';
 import { GroupWriter } from './group-writer.ts';
@@ -40,7 +42,7 @@ async function openWriter(): Promise<{ writer: GroupWriter; ballast: Ballast; pa
 }
 
 /** Writes in as many groups as a slow machine may need. */
-function writeAll(writer: GroupWriter, requests: readonly Request[]): Group {
+function writeAll(writer: GroupWriter, requests: readonly Request[]): Omit<Group, 'isPending'> {
   const { results, tried, events } = writer.write(requests);
   if (results.length === requests.length) return { results, tried, events };
   const rest = writeAll(writer, requests.slice(results.length));
@@ -154,3 +156,35 @@ function descriptorsOf(path: string): readonly number[] {
     })
     .map(Number);
 }
+
+/** Runs job `a`, and performs its settlement with a claim of another queue and with a waiting claim that gets `b`. */
+async function settleWithWaitingClaim(b: Partial<NewJob>): Promise<Group> {
+  const { writer } = await openWriter();
+  const claim = (id: number, queue: string): Request => {
+    const argument = { worker: 'w', queues: [queue], limit: 1, requestId: String(id) };
+    return [id, 'claim', argument, undefined, 'later', 60_000];
+  };
+  const [, first] = writer.write([addition(aJob('a')), claim(1, 'mail')]).results;
+  const [job] = (first as { answer: ClaimResult }).answer.jobs;
+  const waiting = new WaitingClaims({ answer: () => undefined, schedule: () => undefined });
+  onTestFinished(() => waiting.forget());
+  const call = { client: {} as EngineClient, request: claim(2, 'later') };
+  const [empty] = writer.write([call.request]).results;
+  waiting.hold(call, empty as never, []);
+  writer.write([addition(aJob('b', { queue: 'later', ...b }))]);
+  waiting.mark([{ type: 'added', id: 'b', queue: 'later', state: 'waiting' }]);
+  const settlement = request('settle', [{ id: 'a', token: job?.lease?.token, kind: 'complete' }]);
+  const group = writer.write([settlement, claim(3, 'other')], waiting);
+  expect(group.tried).toMatchObject([{ result: { answer: { jobs: [{ id: 'b' }] } } }]);
+  return group;
+}
+
+describe('a waiting claim in the transaction of a settlement', () => {
+  it('may be answered before the sync', async () => {
+    expect(await settleWithWaitingClaim({})).toMatchObject({ isPending: true });
+  });
+
+  it('is answered after the sync if its job holds a slot of a throttle', async () => {
+    expect(await settleWithWaitingClaim({ policy: { throttles: ['one'] } })).toMatchObject({ isPending: false });
+  });
+});

@@ -1,5 +1,6 @@
 /**
- * Writes a group of calls in one transaction, with one fsync for all of them; for claims it may follow (commit-sync.ts).
+ * Writes a group of calls in one transaction, with one fsync for all of them. If the group has a claim that may be
+ * answered before it, the fsync follows (commit-sync.ts, held-answers.ts).
  *
  * The calls first run without savepoints. If one throws, the whole group is rolled back and runs again with a savepoint
  * around each call, so that only the call that throws is undone. Savepoints are expensive, and throwing is rare.
@@ -10,13 +11,13 @@
  */
 
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import type { ClaimResult, StoreEvent } from '../../../core/ports/job-store.ts';
 import type { Tried, WaitingClaims } from '../waiting-claims.ts';
 import type { Ballast } from './ballast.ts';
 import type { FileHealth } from './file-health.ts';
 import type { Request } from './messages.ts';
 import type { Session } from './session.ts';
-import { describeProblem, explain, isBusy, isDuplicate, isFull, isInputOutput } from './sqlite-problem.ts';
+import { explain, isBusy, isDuplicate, isFull, isInputOutput, unknownOutcome } from './sqlite-problem.ts';
 
 export type CallResult = { readonly answer: unknown } | { readonly error: unknown };
 
@@ -26,13 +27,22 @@ export interface Group {
   /** Waiting claims that were performed after the calls. */
   readonly tried: readonly Tried[];
   readonly events: readonly StoreEvent[];
+  /** Without an fsync yet: only claims that allow it may be answered (`mayAnswerEarly`). */
+  readonly isPending: boolean;
 }
 
 /** A call waits little longer than this for the group before it. */
 const MAX_GROUP_MS = 20;
 
-/** Whether a call may be answered before an fsync. A group with any other call is committed with one. */
-const mayCommitEarly = ([, name, , , sync]: Request): boolean => name === 'claim' && sync === 'later';
+/** Whether a call may be answered before an fsync. */
+export const mayAnswerEarly = ([, name, , , sync]: Request): boolean => name === 'claim' && sync === 'later';
+
+/** Whether a call may be committed before an fsync if its group has a claim that is answered then. */
+const mayWait = (request: Request): boolean => mayAnswerEarly(request) || request[1] === 'settle';
+
+/** Whether a call started a job that holds a slot of a throttle. */
+const tookSlot = ([, name]: Request, result: CallResult): boolean =>
+  name === 'claim' && 'answer' in result && (result.answer as ClaimResult).jobs.some(({ slots }) => slots.length > 0);
 
 export class GroupWriter {
   readonly #session: Session;
@@ -65,8 +75,7 @@ export class GroupWriter {
 
   #transact(requests: readonly Request[], run: (request: Request) => CallResult, waiting?: WaitingClaims): Group {
     const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.ensure();
-    if ([...requests, ...(waiting?.requests() ?? [])].every(mayCommitEarly)) this.#session.sync.allowLater();
-    this.#session.begin();
+    const isEarly = this.#begin(requests, waiting?.requests() ?? []);
     try {
       const endAt = performance.now() + MAX_GROUP_MS;
       const results: CallResult[] = [];
@@ -75,11 +84,33 @@ export class GroupWriter {
         if (performance.now() > endAt) break;
       }
       const tried = waiting?.perform(this.#session.events, run) ?? [];
-      return { results, tried, events: this.#commit() };
+      const hasTakenSlot =
+        results.some((result, place) => tookSlot(requests[place] as Request, result)) ||
+        tried.some(({ held, result }) => tookSlot(held.call.request, result));
+      const events = this.#commit(hasTakenSlot);
+      return { results, tried, events, isPending: isEarly && this.#session.sync.isPending };
     } catch (error) {
       this.#session.rollback();
       throw error;
     }
+  }
+
+  /**
+   * Begins a transaction, and returns whether it is committed without an fsync. With a call that is no claim, only while
+   * no other engine has the file open: it could read, and answer, what a power cut undoes. `waiting`: claims that the
+   * transaction may perform too.
+   */
+  #begin(requests: readonly Request[], waiting: readonly Request[]): boolean {
+    const { others } = this.#session;
+    const all = [...requests, ...waiting];
+    const isClaims = all.every(mayAnswerEarly);
+    const isEarly = isClaims || (!others.exist && requests.some(mayAnswerEarly) && all.every(mayWait));
+    this.#session.begin(isEarly ? 'later' : undefined);
+    if (isClaims || !isEarly || !others.exist) return isEarly;
+    // Another engine has opened the file since the last transaction.
+    this.#session.rollback();
+    this.#session.begin();
+    return false;
   }
 
   #perform(request: Request): CallResult {
@@ -97,22 +128,18 @@ export class GroupWriter {
   }
 
   /** Runs after the transaction: to explain an error, the health check may have to probe the disk. */
-  #explained({ results, tried, events }: Group): Group {
+  #explained({ results, tried, ...rest }: Group): Group {
     const each = (result: CallResult) => ('error' in result ? { error: this.#health.explain(result.error) } : result);
-    return { results: results.map(each), tried: tried.map((one) => ({ ...one, result: each(one.result) })), events };
+    return { results: results.map(each), tried: tried.map((one) => ({ ...one, result: each(one.result) })), ...rest };
   }
 
-  #commit(): readonly StoreEvent[] {
+  #commit(hasTakenSlot: boolean): readonly StoreEvent[] {
     try {
-      return this.#session.commit();
+      return this.#session.commit(hasTakenSlot);
     } catch (error) {
       if (!isInputOutput(error)) throw error;
       this.#health.failed(error);
-      throw new LonghaulError(
-        'outcome-unknown',
-        `${this.#session.path}: the disk failed during the commit: ${describeProblem(error)}`,
-        { cause: error },
-      );
+      throw unknownOutcome(error, this.#session.path);
     }
   }
 
@@ -132,7 +159,7 @@ export class GroupWriter {
   }
 
   #refuse(requests: readonly Request[], error: unknown): Group {
-    return { results: requests.map(() => ({ error })), tried: [], events: [] };
+    return { results: requests.map(() => ({ error })), tried: [], events: [], isPending: false };
   }
 
   #full(): CallResult {

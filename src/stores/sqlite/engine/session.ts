@@ -110,10 +110,10 @@ export class Session {
     this.#transact(() => this.others.unregister());
   }
 
-  /** Starts a write transaction. If it throws, no transaction is open. */
-  begin(): void {
+  /** Starts a write transaction; `sync` as in `CommitSync.begin`. If it throws, no transaction is open. */
+  begin(sync?: 'later'): void {
     this.#rollBack();
-    this.sync.begin();
+    this.sync.begin(sync);
     execute(this.#begin);
     try {
       this.#catchUp();
@@ -189,8 +189,8 @@ export class Session {
     }
   }
 
-  /** Commits, and returns the events of the transaction. */
-  commit(): readonly StoreEvent[] {
+  /** Commits, and returns the events of the transaction. `hasTakenSlot`: see `CommitSync.committed`. */
+  commit(hasTakenSlot = false): readonly StoreEvent[] {
     this.#table.flush();
     const events = this.#events;
     const hasChanged = this.#changes() !== this.#changesBefore;
@@ -201,7 +201,7 @@ export class Session {
     this.others.writeClock();
     execute(this.#commit);
     this.#clock.commit();
-    if (hasChanged) this.sync.committed(events);
+    if (hasChanged) this.sync.committed(events, hasTakenSlot);
     return events;
   }
 

@@ -189,6 +189,13 @@ export function unreadable(error: unknown, path: string): LonghaulError {
   });
 }
 
+/** Returns the error of calls whose commit or fsync failed: a restart may find their changes or not. */
+export function unknownOutcome(error: unknown, path: string): LonghaulError {
+  return new LonghaulError('outcome-unknown', `${path}: the disk failed during the commit: ${describeProblem(error)}`, {
+    cause: error,
+  });
+}
+
 /** Describes an error with its SQLite and system names: `disk I/O error (SQLITE_IOERR 266, EIO)`. */
 export function describeProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
