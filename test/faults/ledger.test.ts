@@ -66,7 +66,7 @@ describe('a recovery', () => {
   ];
   const rows = [
     row(5, 'claimed', 1, 'one'),
-    row(1_200, 'added', 0, null),
+    ...[300, 700, 1_200].map((at) => row(at, 'added', 0, null)),
     row(1_400, 'lost', 1, 'one'),
     row(1_400, 'claimed', 2, 'two'),
   ];
@@ -79,9 +79,11 @@ describe('a recovery', () => {
     });
   });
 
-  it('excludes the time without any write, and the time in which the next worker was stopped', () => {
+  it('excludes the time until the end of a gap without any write, and the time in which the next worker was stopped', () => {
     const quiet = rows.filter(({ event }) => event !== 'added');
-    expect(recoveriesOf(findings(quiet, entries), killed, 0).all[0]?.ms).toBe(900 - (1_400 - 5));
+    expect(recoveriesOf(findings(quiet, entries), killed, 0).all[0]?.ms).toBe(1_500 - 1_400);
+    const earlier = rows.filter(({ at }) => at !== 700);
+    expect(recoveriesOf(findings(earlier, entries), killed, 0).all[0]?.ms).toBe(1_500 - 1_200);
     const stopped = new Map([[2, [{ from: 1_410, to: 1_490 }]]]);
     expect(recoveriesOf(findings(rows, entries), { ...killed, stopped }, 0).all[0]?.ms).toBe(800);
   });

@@ -2,8 +2,9 @@
  * Computes the time from the kill of a worker until the next attempt of its jobs starts. Pure.
  *
  * Only the time in which another worker could have claimed the job counts. Three times are excluded: the delay after
- * earlier crashes; a time in which no process could write to the store (a process that is stopped during a commit locks a
- * SQLite file); and the time in which the next worker was stopped itself.
+ * earlier crashes; the time until the end of a gap in which no process could write to the store (a process that is stopped
+ * during a commit locks a SQLite file, and leases get their full length after it); and the time in which the next worker
+ * was stopped itself.
  */
 
 import type { HistoryRow } from '../../src/core/job/history.ts';
@@ -49,7 +50,7 @@ export function recoveriesOf(
       const [lostAt, claimedAt] = [lost.at - epochOffset, claim.at - epochOffset];
       if (lostAt < killedAt) continue;
       const takenAt = faults.stopped.has(pidOf.get(claim.by ?? '') ?? 0) ? claimedAt : startedAt;
-      const ms = takenAt - killedAt - crashDelayMs(crash + 1) - silenceBefore(writes, lostAt);
+      const ms = takenAt - endOfGaps(writes, killedAt, lostAt) - crashDelayMs(crash + 1);
       const parts = [lostAt, claimedAt, startedAt].map((at) => Math.round(at - killedAt)).join('/');
       all.push({ ms, parts });
     }
@@ -57,9 +58,11 @@ export function recoveriesOf(
   return { all: all.sort((a, b) => a.ms - b.ms), lostAlive };
 }
 
-function silenceBefore(writes: readonly number[], at: number): number {
-  const before = writes.findLast((write) => write < at - 1) ?? at;
-  return at - before > SILENCE_MS ? at - before : 0;
+/** Returns when the last gap between two times ended; the first time if there was none. */
+function endOfGaps(writes: readonly number[], from: number, to: number): number {
+  const isEnd = (write: number, place: number): boolean =>
+    write > from && write <= to && write - (writes[place - 1] ?? write) > SILENCE_MS;
+  return writes.findLast(isEnd) ?? from;
 }
 
 function eventsOf(rows: readonly HistoryRow[], event: HistoryRow['event']): readonly HistoryRow[] {
