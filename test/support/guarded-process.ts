@@ -7,7 +7,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import type { Duplex, Readable, Writable } from 'node:stream';
+import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 
 export interface Ended {
   readonly code: number | null;
@@ -60,6 +60,7 @@ export async function spawnGuarded(
     // A session of its own: Ctrl-C in the terminal must reach the guard only as the end of fd 3.
     detached: true,
   });
+  const [stdout, stderr] = [keptOutput(child.stdout), keptOutput(child.stderr)];
   const ended = whenEnded(child);
   const pid = await readPid(child);
   let isAlive = true;
@@ -67,8 +68,8 @@ export async function spawnGuarded(
   return {
     pid,
     stdin: child.stdin as Writable,
-    stdout: child.stdout as Readable,
-    stderr: child.stderr as Readable,
+    stdout,
+    stderr,
     ended,
     get isAlive() {
       return isAlive;
@@ -77,6 +78,15 @@ export async function spawnGuarded(
       if (isAlive) sendSignal(pid, name);
     },
   };
+}
+
+/**
+ * Keeps the output for a reader that comes later. When a child has ended, Node discards what is not read, and the caller
+ * gets the streams only after the pid: a program that ended before that would have no output, and no end of it.
+ */
+function keptOutput(stream: Readable | null): Readable {
+  const kept = new PassThrough();
+  return stream === null ? kept.end() : stream.pipe(kept);
 }
 
 async function whenEnded(child: ChildProcess): Promise<Ended> {

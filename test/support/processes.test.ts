@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { spawnGuarded } from './guarded-process.ts';
 import { startFixture } from './processes.ts';
 
 const isAlive = (pid: number) => {
@@ -8,6 +10,17 @@ const isAlive = (pid: number) => {
     return false;
   }
 };
+
+describe('a guarded process', () => {
+  it('keeps its output for a reader that comes after its end', async () => {
+    const child = await spawnGuarded('echo', ['hello']);
+    await child.ended;
+    await sleep(20);
+    let text = '';
+    for await (const chunk of child.stdout) text += String(chunk);
+    expect(text).toBe('hello\n');
+  });
+});
 
 describe('a fixture process', () => {
   it('reports its pid, gets its arguments and environment, and exchanges lines of JSON', async () => {
