@@ -18,12 +18,16 @@ describeWithRedis('a claim whose answer was lost just before an outage', () => {
       await proxy.close();
       await redis.stop();
     });
-    cut.queue<null, number>('q').work((job) => job.attempt);
+    const work = cut.queue<null, number>('q').work((job) => job.attempt);
     // One job first, so that the server knows the script: a lost NOSCRIPT answer would test nothing.
     expect(await direct.queue<null, number>('q').run(null)).toBe(1);
 
+    // The pause withdraws a claim that waits at the server: it was sent before replies are lost.
+    work.pause();
+    await sleep(OUTAGE_MS);
     proxy.decide = ({ command }) => (command.startsWith('EVAL') ? 'lose-reply' : 'pass');
     const job = await direct.queue<null, number>('q').add(null);
+    work.resume();
     await until('it is claimed', 30_000, async () => ((await direct.find(job.id))?.state === 'running' ? true : null));
     proxy.mode = 'down';
     proxy.decide = () => 'pass';
