@@ -423,10 +423,12 @@ export const WORK_EVENTS: readonly StoreEventType[] = [
 export function isWorkEvent({ type, state }: StoreEvent): boolean {
   return state === 'waiting' || type === 'gap' || WORK_EVENTS.includes(type);
 }
+
 /** Whether there may be a job to claim: waiting work, an add on its way, or a queue that may have been resumed. */
 export function mayBeClaimed({ type, state }: StoreEvent): boolean {
   return state === 'waiting' || type === 'adding' || type === 'queue' || type === 'freed';
 }
+
 export type Unsubscribe = () => void;
 
 /**

@@ -19,6 +19,7 @@ import type {
   StoreEvent,
   Unsubscribe,
 } from '../../../core/ports/job-store.ts';
+import { mayBeClaimed } from '../../../core/ports/job-store.ts';
 import { BlockingConnection } from '../client/blocking-connection.ts';
 import { keyPrefix } from '../client/client-library.ts';
 import type { Events } from '../client/events.ts';
@@ -191,6 +192,8 @@ export class WaitingClaims {
   readonly #onEvents: EventListener = (events) => {
     for (const event of events) {
       if (event.type === 'added' && this.#ahead.delete(event.id)) continue;
+      // An add of this client on its way sets the marker when it arrives.
+      if (event.type === 'adding') continue;
       if (event.type === 'gap') this.#gaps += 1;
       else if (!mayBeClaimed(event) || !this.#counts.has(event.queue)) continue;
       else this.#counts.set(event.queue, (this.#counts.get(event.queue) ?? 0) + 1);
@@ -279,11 +282,6 @@ export class WaitingClaims {
     this.#isRefused ||= isForbidden(error);
     throw error;
   }
-}
-
-/** Whether there may be a job to claim. An add of this client on its way sets the marker when it arrives. */
-function mayBeClaimed({ type, state }: StoreEvent): boolean {
-  return state === 'waiting' || type === 'queue' || type === 'freed';
 }
 
 /** Claims with other resources can get other jobs. */
