@@ -1,8 +1,10 @@
 /** One SQLite file used by several processes: no job is claimed twice or lost, and no caller waits without an error. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Job } from '../../src/core/job/job.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
+import { waitFor } from '../../src/testing/index.ts';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../contract/open-sqlite.ts';
 import { type Fixture, startFixture } from '../support/processes.ts';
 import { testSize } from '../support/test-size.ts';
@@ -123,6 +125,14 @@ describe('a file that another process keeps locked', () => {
 describe('a lease that ends while a frozen process holds the lock of the file', () => {
   const LEASE_MS = 1_000;
 
+  /** A signal stops one thread after the other: on a busy machine, the engine could still take the lock meanwhile. */
+  async function freeze(fixture: Fixture): Promise<void> {
+    fixture.stop();
+    const tasks = `/proc/${fixture.pid}/task`;
+    const isStopped = (task: string) => /\) T /.test(readFileSync(`${tasks}/${task}/stat`, 'utf8'));
+    await waitFor('each thread is stopped', () => readdirSync(tasks).every(isStopped));
+  }
+
   /** A job whose lease has ended, while its holder waits for the lock to renew it. */
   async function aLateRenewal() {
     const path = await aDatabasePath();
@@ -133,9 +143,11 @@ describe('a lease that ends while a frozen process holds the lock of the file', 
     const { jobs } = (await ask(holder, { op: 'jobs', name: 'claim', args: [request] })) as { jobs: readonly Job[] };
     locker.send({});
     await locker.next(({ type }) => type === 'locked');
-    locker.stop();
+    await freeze(locker);
     const heartbeat = { id: 'a', token: jobs[0]?.lease?.token };
     const renewal = ask(holder, { op: 'jobs', name: 'heartbeat', args: [[heartbeat]] });
+    // A test that fails before it reads the answer ends the holder.
+    renewal.catch(() => undefined);
     await sleep((jobs[0]?.lease?.until ?? 0) - Date.now());
     return { store, holder, locker, renewal };
   }
@@ -143,7 +155,7 @@ describe('a lease that ends while a frozen process holds the lock of the file', 
   it('is not taken by a process that gets the lock before its holder', async () => {
     const { store, holder, locker, renewal } = await aLateRenewal();
     // The holder waits, and cannot be the first when the lock is released.
-    holder.stop();
+    await freeze(holder);
     locker.cont();
     locker.send({});
     await locker.next(({ type }) => type === 'unlocked');
