@@ -109,10 +109,24 @@ export const worker = [
   },
   {
     name: 'worker: an attempt continues after its lease ended',
-    file: 'src/worker/lease/held-leases.ts',
-    find: "if (isExpiring && lease.expiry === 'seen') emit",
-    replace: "if (isExpiring && lease.expiry === 'emitted' && lease.isLost) emit",
+    file: 'src/worker/lease/expiry-watch.ts',
+    find: "if (this.#expiring.has(token)) attempt.stop('unreachable');",
+    replace: '',
     suites: outages,
+  },
+  {
+    name: 'worker: an attempt is stopped although its lease is renewed',
+    file: 'src/worker/lease/heartbeat-loop.ts',
+    find: '    this.#table.showRenewal(lease, lease.validUntil);\n',
+    replace: '',
+    suites: renewing,
+  },
+  {
+    name: 'worker: an attempt is not stopped while the thread of its lease renewer is blocked',
+    file: 'src/worker/lease/expiry-watch.ts',
+    find: 'now < validUntil - marginMs',
+    replace: 'now < validUntil + 1_000',
+    suites: renewing,
   },
   {
     name: 'worker: an unanswered claim is not repeated',

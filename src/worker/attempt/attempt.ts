@@ -71,7 +71,11 @@ export class Attempt {
     this.end = end;
   }
 
-  /** The lease is over as far as this thread knows. The lease renewer may have renewed it. */
+  /** Until when the lease is valid as far as this thread knows. The lease renewer may have renewed it. */
+  get validUntil(): number {
+    return this.#validUntil;
+  }
+
   get isLeaseOver(): boolean {
     return monotonicMs() >= this.#validUntil;
   }

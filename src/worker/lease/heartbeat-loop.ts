@@ -87,7 +87,6 @@ export class HeartbeatLoop {
     const now = monotonicMs();
     const blockedMs = this.#watch?.check(this.#table.turns, now) ?? 0;
     this.#held.sync(now);
-    this.#held.warn(now, this.#options.plan.tickMs, this.#options.emit);
     this.#registration.keep(now, { claims: this.#table.claims, blockedMs });
     this.#renew(now);
   }
@@ -151,6 +150,7 @@ export class HeartbeatLoop {
   /** The new lease counts from when the heartbeat was sent: the store renewed it then or later. */
   #renewed({ lease, payload, number }: SentHeartbeat, sentAt: number): void {
     lease.validUntil = Math.max(lease.validUntil, sentAt + lease.ms);
+    this.#table.showRenewal(lease, lease.validUntil);
     if (payload !== null) this.#options.emit({ kind: 'acknowledged', token: lease.token, number });
   }
 

@@ -7,9 +7,11 @@
  */
 import type { Heartbeat, HeartbeatResult } from '../../core/ports/job-store.ts';
 import type { HeartbeatPayload, HeartbeatUpdate, RenewerListener } from './lease-renewer.ts';
-import type { LeaseTableReader, TableLease } from './lease-table.ts';
+import type { LeaseTableReader, ReadLease } from './lease-table.ts';
 
 export interface HeldLease {
+  /** Of the lease table. */
+  readonly entry: number;
   readonly id: string;
   readonly token: number;
   readonly ms: number;
@@ -22,7 +24,6 @@ export interface HeldLease {
   number: number;
   isCancelEmitted: boolean;
   isPauseEmitted: boolean;
-  expiry: 'far' | 'seen' | 'emitted';
   /** The store refused it. It stays known until it leaves the table, so that it does not count as a new lease. */
   isLost: boolean;
 }
@@ -30,8 +31,6 @@ export interface HeldLease {
 const RENEW_ALONG_AFTER = 1 / 2;
 /** An attempt that lives for this long counts as started, unless its runner reports the start itself. */
 const STARTED_AFTER_MS = 1_000;
-/** An attempt must stop before its lease ends: a quarter of the lease before, but at most ten seconds. */
-const MAX_MARGIN_MS = 10_000;
 
 export class HeldLeases {
   readonly #table: LeaseTableReader;
@@ -97,25 +96,11 @@ export class HeldLeases {
     lease.isCancelEmitted = answer.cancelAsked;
     lease.isPauseEmitted = answer.pauseAsked;
   }
-
-  /**
-   * Emits `expiring` once for every lease that is about to end, but not at the first tick that finds it so. A process
-   * that was frozen wakes up with all its leases overdue, and the heartbeat that follows each tick may still renew them
-   * or find them lost. The margin leaves room for the second tick.
-   */
-  warn(now: number, tickMs: number, emit: RenewerListener): void {
-    for (const lease of this.#held.values()) {
-      const marginMs = Math.min(lease.ms / 4, MAX_MARGIN_MS) + tickMs;
-      const isExpiring = !lease.isLost && now >= lease.validUntil - marginMs;
-      if (isExpiring && lease.expiry === 'seen') emit({ kind: 'expiring', token: lease.token });
-      lease.expiry = isExpiring ? (lease.expiry === 'far' ? 'seen' : 'emitted') : 'far';
-    }
-  }
 }
 
-function held(lease: TableLease | null, now: number, needsStart: boolean): HeldLease | null {
+function held(lease: ReadLease | null, now: number, needsStart: boolean): HeldLease | null {
   if (lease === null) return null;
-  const emitted = { isCancelEmitted: false, isPauseEmitted: false, expiry: 'far', isLost: false } as const;
+  const emitted = { isCancelEmitted: false, isPauseEmitted: false, isLost: false } as const;
   return { ...lease, seenAt: now, needsStart, payload: null, number: 0, ...emitted };
 }
 

@@ -44,8 +44,6 @@ export type LeaseRenewerEvent =
   | { readonly kind: 'lost'; readonly token: number }
   | { readonly kind: 'cancel'; readonly token: number }
   | { readonly kind: 'pause'; readonly token: number; readonly isAsked: boolean }
-  /** The lease could not be renewed and is about to end. */
-  | { readonly kind: 'expiring'; readonly token: number }
   | { readonly kind: 'worker-lost' }
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'available' }

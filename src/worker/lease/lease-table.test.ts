@@ -22,11 +22,12 @@ describe('the lease table', () => {
     const reader = new LeaseTableReader(table.memory);
     const first = table.write(aLease(2 ** 40));
     table.write(aLease(8));
-    expect(read(reader)).toEqual([aLease(2 ** 40), aLease(8)]);
+    const second = { ...aLease(8), entry: 1 };
+    expect(read(reader)).toEqual([{ ...aLease(2 ** 40), entry: 0 }, second]);
     table.erase(first);
-    expect(read(reader)).toEqual([aLease(8)]);
+    expect(read(reader)).toEqual([second]);
     table.write(aLease(9, 'x'.repeat(128)));
-    expect(read(reader)).toEqual([aLease(9, 'x'.repeat(128)), aLease(8)]);
+    expect(read(reader)).toEqual([{ ...aLease(9, 'x'.repeat(128)), entry: 0 }, second]);
   });
 
   it('reports how much room is left, and refuses more', () => {
@@ -62,6 +63,19 @@ describe('the lease table', () => {
       seen.push(lease());
     });
     expect(seen).toEqual([null]);
+  });
+
+  it('shows the main thread until when the renewer has renewed a lease, and no other lease of its entry', () => {
+    const table = new LeaseTable(1);
+    const reader = new LeaseTableReader(table.memory);
+    const entry = table.write(aLease(2 ** 40));
+    expect(table.renewedUntil(entry, 2 ** 40)).toBe(Number.NEGATIVE_INFINITY);
+    reader.each((_token, lease) => reader.showRenewal(lease() as never, 7.25));
+    expect(table.renewedUntil(entry, 2 ** 40)).toBe(7.25);
+    table.erase(entry);
+    expect(table.write(aLease(8))).toBe(entry);
+    expect(table.renewedUntil(entry, 8)).toBe(Number.NEGATIVE_INFINITY);
+    expect(read(reader)).toEqual([{ ...aLease(8), entry }]);
   });
 
   it('counts turns and claims for the renewer', () => {

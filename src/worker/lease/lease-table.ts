@@ -6,8 +6,11 @@
  * the end of an attempt are a few writes to memory, and the renewer reads them when a renewal may be due. It needs
  * nothing of the main thread for that, which may be blocked.
  *
- * Invariant: only the main thread writes. The sequence number of an entry is odd while it is being written. A reader
- * that finds it odd, or changed, has read parts of two leases and skips the entry until its next tick.
+ * Invariant: only the main thread writes a lease. The sequence number of an entry is odd while it is being written. A
+ * reader that finds it odd, or changed, has read parts of two leases and skips the entry until its next tick.
+ *
+ * The renewer writes one thing into an entry: until when it has renewed the lease, and the token of that lease, because
+ * the entry may have another one by then.
  */
 
 export interface TableLease {
@@ -20,11 +23,17 @@ export interface TableLease {
   readonly validUntil: number;
 }
 
+/** A lease as the renewer reads it. */
+export interface ReadLease extends TableLease {
+  readonly entry: number;
+}
+
 // Int32: turns of the main thread's event loop, claims. Then the entries: Int32 sequence, Int32 length of the id, Float64 token
-// (0 when free), Float64 validUntil, Float64 ms, Float64 heartbeatMs, and the bytes of the id.
+// (0 when free), Float64 validUntil, Float64 ms, Float64 heartbeatMs, of the renewer Float64 token and Float64 end of its last
+// renewal, and the bytes of the id.
 const HEAD_BYTES = 16;
-const ENTRY_BYTES = 168;
-const ID_AT = 40;
+const ENTRY_BYTES = 184;
+const ID_AT = 56;
 const MAX_ID_BYTES = ENTRY_BYTES - ID_AT;
 
 export class LeaseTable {
@@ -75,6 +84,13 @@ export class LeaseTable {
     this.#free.push(entry);
   }
 
+  /** Returns until when the renewer has renewed a lease; -Infinity if it has not. */
+  renewedUntil(entry: number, token: number): number {
+    const at = (HEAD_BYTES + entry * ENTRY_BYTES) >> 3;
+    // The token first: the renewer writes it last.
+    return this.#floats[at + 5] === token ? (this.#floats[at + 6] ?? 0) : Number.NEGATIVE_INFINITY;
+  }
+
   /** Records that the event loop turns. */
   countTurn(): void {
     Atomics.add(this.#ints, 0, 1);
@@ -115,19 +131,28 @@ export class LeaseTableReader {
   }
 
   /** Visits every lease in the table. `read` returns null when the entry changed meanwhile. */
-  each(visit: (token: number, read: () => TableLease | null) => void): void {
+  each(visit: (token: number, read: () => ReadLease | null) => void): void {
     for (let entry = 0; entry < this.#capacity; entry += 1) {
       const at = HEAD_BYTES + entry * ENTRY_BYTES;
       const sequence = Atomics.load(this.#ints, at >> 2);
       const token = this.#floats[(at >> 3) + 1] ?? 0;
       if (token === 0 || sequence % 2 !== 0) continue;
-      visit(token, () => this.#read(at, sequence));
+      visit(token, () => this.#read(entry, sequence));
     }
   }
 
-  #read(at: number, sequence: number): TableLease | null {
+  /** Shows the main thread until when a lease is renewed. The end never shrinks, so it may be read at any moment. */
+  showRenewal({ entry, token }: { readonly entry: number; readonly token: number }, until: number): void {
+    const at = (HEAD_BYTES + entry * ENTRY_BYTES) >> 3;
+    this.#floats[at + 6] = until;
+    this.#floats[at + 5] = token;
+  }
+
+  #read(entry: number, sequence: number): ReadLease | null {
+    const at = HEAD_BYTES + entry * ENTRY_BYTES;
     const length = this.#ints[(at >> 2) + 1] ?? 0;
     const lease = {
+      entry,
       id: this.#bytes.toString('utf8', at + ID_AT, at + ID_AT + length),
       token: this.#floats[(at >> 3) + 1] ?? 0,
       validUntil: this.#floats[(at >> 3) + 2] ?? 0,

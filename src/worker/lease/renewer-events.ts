@@ -9,8 +9,6 @@ export interface RenewerEventOptions {
   readonly table: LeaseTable;
   readonly attempts: RunningAttempts;
   readonly availability: StoreAvailability;
-  /** Whether an attempt stops when its lease is about to end and could not be renewed. */
-  readonly mustStop: boolean;
   emit(event: WorkerEvent): void;
   /** Continues under another id: the worker was declared lost. */
   restart(): void;
@@ -21,7 +19,7 @@ export function renewerListener(options: RenewerEventOptions): RenewerListener {
 }
 
 function handle(event: LeaseRenewerEvent, options: RenewerEventOptions): void {
-  const { attempts, availability, mustStop, emit, restart } = options;
+  const { attempts, availability, emit, restart } = options;
   switch (event.kind) {
     case 'acknowledged':
       return attempts.get(event.token)?.acknowledge(event.number);
@@ -29,8 +27,6 @@ function handle(event: LeaseRenewerEvent, options: RenewerEventOptions): void {
       return loseLease(event.token, options);
     case 'cancel':
       return attempts.get(event.token)?.stop('cancel');
-    case 'expiring':
-      return mustStop ? attempts.get(event.token)?.stop('unreachable') : undefined;
     case 'pause': {
       const job = attempts.get(event.token)?.job;
       return job === undefined ? undefined : emit({ type: 'pause-asked', job, isAsked: event.isAsked });

@@ -38,7 +38,8 @@ function openedTwice(options: { refuse?: boolean } = {}) {
       return { module, options: { port: port2, ...options }, transfer: [port2] };
     },
   };
-  return { store, calls, crash: () => ports.at(-1)?.postMessage({ crash: true }) };
+  const tell = (message: object) => ports.at(-1)?.postMessage(message);
+  return { store, calls, crash: () => tell({ crash: true }), block: (blockMs: number) => tell({ blockMs }) };
 }
 
 /** Keeps a checkpoint, then runs until it is stopped. */
@@ -62,6 +63,22 @@ describe('a lease renewer in its own thread', () => {
     await expectRenewed(trial);
     await expect.poll(async () => (await trial.find('a')).lease?.pid, { timeout: 3_000 }).toBe(process.pid);
     expect(calls.slice(0, 2)).toEqual(['opened', 'keepWorker']);
+  });
+
+  it('that is blocked loses the leases, and their attempts are stopped before', async () => {
+    const { store, block } = openedTwice();
+    const trial = await startWorker({ store, leaseMs: 400, onUnreachable: 'stop', run: keepsHalf });
+    await expectRenewed(trial);
+    block(2_000);
+    expect(await trial.next('stopping')).toMatchObject({ reason: 'unreachable' });
+    expect((await trial.find('a')).lease?.until).toBeGreaterThan(Date.now());
+  });
+
+  it('that can renew the leases has no attempt stopped', async () => {
+    const { store } = openedTwice();
+    const trial = await startWorker({ store, leaseMs: 400, onUnreachable: 'stop', run: keepsHalf });
+    await expectRenewed(trial);
+    await expect(trial.next('stopping', undefined, 800)).rejects.toThrow('no event');
   });
 
   it('has the store keep a checkpoint before its attempt is settled', async () => {

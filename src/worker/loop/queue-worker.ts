@@ -12,13 +12,14 @@ import { AbandonedAttempts } from '../attempt/abandoned-attempts.ts';
 import type { AttemptPipeline } from '../attempt/run-attempt.ts';
 import { releaseClaimed, runAdopted, runClaimed } from '../attempt/run-attempt.ts';
 import { RunningAttempts } from '../attempt/running-attempts.ts';
-import type { LeaseRenewer } from '../lease/lease-renewer.ts';
+import { ExpiryWatch } from '../lease/expiry-watch.ts';
+import type { LeaseRenewer, LeaseRenewerPlan } from '../lease/lease-renewer.ts';
 import { leaseRenewerPlan } from '../lease/lease-renewer-plan.ts';
 import { LeaseTable } from '../lease/lease-table.ts';
 import { openLocalLeaseRenewer } from '../lease/local-lease-renewer.ts';
 import { renewerListener } from '../lease/renewer-events.ts';
 import { openThreadLeaseRenewer } from '../lease/thread-lease-renewer.ts';
-import { atMost, CALL_DEADLINE_MS, every, withDeadline } from '../outcome/deadline.ts';
+import { atMost, CALL_DEADLINE_MS, every, monotonicMs, withDeadline } from '../outcome/deadline.ts';
 import type { Journal } from '../outcome/outcome-journal.ts';
 import { openJournal } from '../outcome/outcome-journal.ts';
 import { SettlementBatcher } from '../outcome/settlement-batcher.ts';
@@ -247,7 +248,7 @@ export class QueueWorker implements Worker {
   };
 
   async #begin(): Promise<void> {
-    const { store, queues, waitsForStore, random } = this.#options;
+    const { store, queues, onUnreachable, waitsForStore, random } = this.#options;
     const wait = { availability: this.#availability, random, signal: this.#waiting.signal };
     this.#renewer = await (waitsForStore === true ? whenAvailable(() => this.#open(), wait) : this.#open());
     if (this.#stopped !== null) return;
@@ -256,6 +257,7 @@ export class QueueWorker implements Worker {
       every(TURN_MS, () => this.#table.countTurn()),
       every(ADOPT_EVERY_MS, () => this.#adopt()),
     ];
+    if ((onUnreachable ?? (store.isShared ? 'stop' : 'continue')) === 'stop') this.#undo.push(this.#watchExpiry());
     this.#adopt();
     runAdopted(this.#options.own ?? [], this.#pipeline);
     this.#claims.wake();
@@ -263,19 +265,29 @@ export class QueueWorker implements Worker {
 
   /** Makes the calls that the store must answer before the first claim. */
   async #open(): Promise<LeaseRenewer> {
-    const { store, onUnreachable, prepare } = this.#options;
+    const { store, prepare } = this.#options;
     if (prepare !== undefined) await withDeadline(prepare(), CALL_DEADLINE_MS);
     await this.#identifyStore();
-    const plan = leaseRenewerPlan(this.#options, { id: this.#id, memory: this.#table.memory });
+    const plan = this.#plan();
     const listener = renewerListener({
       table: this.#table,
       attempts: this.#attempts,
       availability: this.#availability,
-      mustStop: (onUnreachable ?? (store.isShared ? 'stop' : 'continue')) === 'stop',
       emit: this.#emit,
       restart: () => this.#restart(),
     });
     return (await openThreadLeaseRenewer(store, plan, listener)) ?? openLocalLeaseRenewer(store.jobs, plan, listener);
+  }
+
+  #plan(): LeaseRenewerPlan {
+    return leaseRenewerPlan(this.#options, { id: this.#id, memory: this.#table.memory });
+  }
+
+  /** Returns a function that ends the watch. */
+  #watchExpiry(): () => void {
+    const { tickMs } = this.#plan();
+    const watch = new ExpiryWatch({ table: this.#table, attempts: this.#attempts, tickMs });
+    return every(tickMs, () => watch.check(monotonicMs()));
   }
 
   /** A role that may not read the identity leaves it unknown; every journal of the path then counts as this store's. */
