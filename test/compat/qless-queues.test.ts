@@ -200,6 +200,20 @@ overStores(
       expect(await client.call('workers', 30 + 86_401)).toEqual([]);
     });
 
+    test('qless workers, worker.deregister: who pops again and again is seen each second, and after any other', async () => {
+      const client = await qless();
+      const seen = async (now: number) => (await client.call('workers', now)) as { name: string }[];
+      const names = async (now: number) => (await seen(now)).map(({ name }) => name);
+      for (const now of [10, 10.5, 11]) await pop(client, now, 1, 'first');
+      expect(await names(11 + 86_399)).toEqual(['first']);
+      await pop(client, 11.1, 1, 'second');
+      await pop(client, 11.2, 1, 'first');
+      expect(await names(12)).toEqual(['first', 'second']);
+      await client.call('worker.deregister', 12, 'first');
+      await pop(client, 11.9, 1, 'first');
+      expect(await names(12)).toEqual(['first', 'second']);
+    });
+
     test('qless jobs-history: maintenance runs with the calls, without a worker or a node', async () => {
       const longhaul = await open();
       const client = openQless(longhaul.store);

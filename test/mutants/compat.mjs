@@ -6,6 +6,20 @@ const recorded = ['test/compat/qless-recorded.test.ts'];
 
 export const compat = [
   {
+    name: 'qless: a worker that pops again and again is seen only once',
+    file: 'src/compat/qless/commands/worker-commands.ts',
+    find: 'agoMs >= 0 && agoMs < SEEN_MS',
+    replace: 'agoMs >= 0',
+    suites: queues,
+  },
+  {
+    name: 'qless: a worker that was deregistered is not seen at its next pop',
+    file: 'src/compat/qless/commands/worker-commands.ts',
+    find: '    call.session.lastSeen = null;\n',
+    replace: '',
+    suites: queues,
+  },
+  {
     name: 'qless: one pop takes back every expired lock',
     file: 'src/compat/qless/expired-locks.ts',
     find: '  const locks = expired.slice(0, most);',

@@ -116,6 +116,20 @@ export const fastPath = [
     suites: ['test/contract/redis.test.ts'],
   },
   {
+    name: 'fast path: a record that has expired is read',
+    file: lua('fast-records'),
+    find: "not stored or stored:find('^[^\\31]*\\31\\31') ~= nil, stored",
+    replace: 'true, stored',
+    suites: ['test/contract/redis.test.ts'],
+  },
+  {
+    name: 'fast path: records are not listed',
+    file: lua('fast-records'),
+    find: "call('EXISTS', P .. 'names:' .. args[2]) == 0, {}",
+    replace: 'true, {}',
+    suites: ['test/contract/redis.test.ts'],
+  },
+  {
     name: 'fast path: the webhooks of a queue are not called for progress',
     file: lua('fast-heartbeat'),
     find: 'or (percent and (batch.isHooked(queue) or',

@@ -18,6 +18,8 @@ export interface Session {
   readonly tokens: Map<string, number>;
   /** Decides when a call also runs maintenance. */
   readonly maintenance: { lastAt: number; completions: number };
+  /** The worker that was registered last. */
+  lastSeen: { readonly worker: string; readonly queue: string; readonly atMs: number } | null;
   /** Publishes an event that the store does not emit. */
   publish(channel: string, message: string): void;
 }

@@ -60,7 +60,7 @@ export class Qless {
     this.#events = new QlessEvents(store);
     this.#clock = options.clock ?? (() => Date.now() / 1_000);
     const publish = (channel: string, message: string): void => this.#events.publish(channel, message);
-    this.#session = { tokens: new Map(), maintenance: { lastAt: 0, completions: 0 }, publish };
+    this.#session = { tokens: new Map(), maintenance: { lastAt: 0, completions: 0 }, lastSeen: null, publish };
   }
 
   /**

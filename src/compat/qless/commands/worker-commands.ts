@@ -15,6 +15,7 @@ export const workerCommands: Readonly<Record<string, Command>> = {
       const id = textArgument(worker, 'worker.deregister', 'worker');
       await call.longhaul.store.jobs.endWorker({ id, kind: 'deregister' });
     }
+    call.session.lastSeen = null;
     return null;
   },
 };
@@ -45,9 +46,17 @@ async function summary(call: Call, { id }: WorkerRecord): Promise<Readonly<Recor
   return { name: id, jobs: jobs.length, stalled: stalled.length };
 }
 
+/** How long a worker that pops again and again is not registered again, by the clock of the caller. */
+const SEEN_MS = 1_000;
+
 /** A pop or a heartbeat registers its worker. */
 export async function seeWorker(call: Call, id: string, queue: string): Promise<void> {
+  const { session, nowMs } = call;
+  const last = session.lastSeen;
+  const agoMs = nowMs - (last?.atMs ?? Number.NEGATIVE_INFINITY);
+  if (last?.worker === id && last.queue === queue && agoMs >= 0 && agoMs < SEEN_MS) return;
   const leaseMs = Math.max(0, await configNumber(call, 'max-worker-age')) * 1_000;
   const about = { host: '', pid: 0, queues: [queue], info: '{"compat":"qless"}' };
   await call.longhaul.store.jobs.keepWorker({ id, leaseMs, kind: 'register', ...about });
+  session.lastSeen = { worker: id, queue, atMs: nowMs };
 }

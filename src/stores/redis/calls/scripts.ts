@@ -89,6 +89,10 @@ const FAST_CALLS: Partial<Record<ScriptName, string>> = {
     `if answer then return isLong and { '${LOG_IS_LONG}', answer } or answer end\n`,
   ].join(''),
   heartbeat: '-- uses: fast-heartbeat\nlocal answer = fastHeartbeat.heartbeat() if answer then return answer end\n',
+  'records-get':
+    '-- uses: fast-records\nlocal isAnswered, stored = fastRecords.get() if isAnswered then return stored end\n',
+  'records-list':
+    '-- uses: fast-records\nlocal isAnswered, all = fastRecords.list() if isAnswered then return all end\n',
 };
 
 const REFUSED_WHILE_CLOSED: readonly ScriptName[] = CALLS_REFUSED_WHILE_CLOSED;
