@@ -377,7 +377,20 @@ export function aProgram(profile: Profile): fc.Arbitrary<Program> {
   const first = profile.steps === 'limited' ? beginLimited(profile) : [items('add', newJob, profile.ids.length)];
   const others = fc.array(timed, { maxLength: profile.maxSteps - 1, size: 'max' });
   const begin = fc.tuple(...first).map((steps) => steps.map((each) => ({ wait: 0, times: 1, step: each as Step })));
-  return fc.tuple(begin, others).map(([before, rest]) => [...before, ...rest]);
+  return fc
+    .tuple(begin, others)
+    .map(([before, rest]) => [...before, ...(profile.clock === 'caller' ? withoutLateStepsBack(rest) : rest)]);
+}
+
+/**
+ * Maintenance forgets the buckets that are full by its clock, and a change of a throttle wakes jobs at its time. A store
+ * that accepts a step back lets jobs behind buckets start at once; the clock of a caller is taken as it is, and they would
+ * wait until that time comes again.
+ */
+function withoutLateStepsBack(program: Program): Program {
+  const from = program.findIndex(({ step }) => step.call === 'maintain' || step.call === 'throttle');
+  const forward = ({ wait, ...rest }: Program[number]) => ({ ...rest, wait: Math.max(0, wait) });
+  return program.map((each, place) => (from >= 0 && place > from ? forward(each) : each));
 }
 
 function beginLimited({ ids }: Profile): fc.Arbitrary<object>[] {

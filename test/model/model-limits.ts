@@ -28,7 +28,8 @@ export class ModelLimits {
   readonly #served: Record<string, number> = {};
   readonly #last: Record<string, number> = {};
   readonly #rates: Record<string, number> = {};
-  readonly #buckets: Record<string, BucketState> = {};
+  #buckets: Record<string, BucketState> = {};
+  #hasForgotten = false;
 
   constructor(model: Model) {
     this.#model = model;
@@ -100,19 +101,36 @@ export class ModelLimits {
     return { ...job, turn };
   }
 
-  /** Whether a bucket of a throttle was used or closed. */
+  /** Whether a bucket of a throttle was used or closed since the program began. */
   get hasBuckets(): boolean {
-    return Object.keys(this.#buckets).length > 0;
+    return this.#hasForgotten || Object.keys(this.#buckets).length > 0;
   }
 
-  /** Returns when a job may start if only a bucket holds it back, or null. */
+  /** Maintenance forgets the buckets that are full and open: they stay so if the clock of the caller goes back. */
+  forgetBuckets(now: number): void {
+    const kept = Object.entries(this.#buckets).filter(([, { at, until }]) => Math.max(at, until) > now);
+    this.#hasForgotten ||= this.hasBuckets;
+    this.#buckets = Object.fromEntries(kept);
+  }
+
+  /**
+   * Returns when a job may start if only buckets hold it back, which is when the last of them opens; or null. A bucket that
+   * is closed until a time may lack the cost of the job even then.
+   */
   opensAt(job: Job, now: number): number | null {
-    return this.#closed(job, now)?.at ?? null;
+    const times = this.#closed(job, now).map(({ bucket, at }) => {
+      const {
+        cost,
+        throttle: { rate },
+      } = bucket;
+      return Math.max(at, (rate && rateNextAt(rate, this.#state(bucket, now).at, { now, cost })) ?? at);
+    });
+    return times.length === 0 ? null : Math.max(...times);
   }
 
-  /** Closes the bucket that holds a job back. Returns whether there is one. */
+  /** Closes the first bucket that holds a job back. Returns whether there is one. */
   waitsForBucket(job: Job, now: number): boolean {
-    const closed = this.#closed(job, now);
+    const [closed] = this.#closed(job, now);
     if (closed === undefined) return false;
     this.#close(closed.bucket, closed.at, now);
     return true;
@@ -131,12 +149,11 @@ export class ModelLimits {
     if (state.until < until) this.#buckets[bucket.address] = closedBucket(state, until, now);
   }
 
-  #closed(job: Job, now: number): { readonly bucket: Bucket; readonly at: number } | undefined {
-    const found = this.#bucketsOf(job).map((bucket) => ({
-      bucket,
-      at: bucketOpensAt(bucket, this.#state(bucket, now), now),
-    }));
-    return found.find((each): each is { bucket: Bucket; at: number } => each.at !== null);
+  #closed(job: Job, now: number): readonly { readonly bucket: Bucket; readonly at: number }[] {
+    return this.#bucketsOf(job).flatMap((bucket) => {
+      const at = bucketOpensAt(bucket, this.#state(bucket, now), now);
+      return at === null ? [] : [{ bucket, at }];
+    });
   }
 
   #bucketsOf(job: Job): readonly Bucket[] {

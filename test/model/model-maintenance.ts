@@ -61,6 +61,7 @@ export function maintain(model: Model, limit: number, queues: readonly string[],
   const drafts = model.jobs.filter((job) => job.state === 'draft' && job.createdAt < now - DRAFT_TTL_MS);
   const expiredDrafts = upTo(drafts.sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq));
   const pruned = queues.reduce((sum, queue) => sum + pruneQueue(model, queue, now, upTo), 0);
+  model.limits.forgetBuckets(now);
   const gone = model.workers.filter((worker) => worker.until + WORKER_TTL_MS <= now);
   for (const worker of gone) forgetWorker(model, worker.id);
   return { overtaken, expiredDrafts, pruned, results: 0, forgottenWorkers: gone.length, more: left === 0 };
