@@ -31,7 +31,8 @@ export interface ChaosRun {
   readonly samples: readonly ResourceSample[];
 }
 
-const DRAIN_MS = 240_000;
+/** A machine under load works a backlog off slowly. */
+const DRAIN_MS = 600_000;
 /** Jobs that nothing has happened to for so long are stuck: leases end after a second and a half. */
 const STILL_MS = 30_000;
 const POLL_MS = 200;
@@ -104,13 +105,14 @@ async function inject(stage: Stage, kind: FaultKind, seed: number): Promise<Inje
   const injected = await kind.inject({ stage, random: openRandom(seed) });
   if (injected === null) return null;
   const fault = { kind: kind.name, effect: kind.effect, from, to: monotonicMs(), pid: null, ...injected };
-  stage.ledger('fault', { kind: kind.name, detail: injected.detail });
+  stage.ledger('fault', { kind: kind.name, child: fault.pid, detail: injected.detail });
   return fault;
 }
 
 /** Ends the producers and waits until no job waits or runs; jobs that are left are a finding of the checks. */
 async function recover(stage: Stage): Promise<void> {
   await stage.closeProducers();
+  await stage.endLimits();
   let [seen, changedAt] = ['', monotonicMs()];
   for (const endAt = changedAt + DRAIN_MS; monotonicMs() < endAt; await sleep(POLL_MS)) {
     const counts = await stage.longhaul.queues().catch(() => null);

@@ -18,7 +18,7 @@ import { Member, type RunningProcess } from './member.ts';
 import { openPreloads, type Preloads } from './preloads.ts';
 import { startNode } from './served-node.ts';
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.ts';
-import { FIRST_LIMIT, JOBS, QUEUES, SETTINGS, writeScriptQueue } from './workload.ts';
+import { FIRST_LIMIT, JOBS, LAST_LIMIT, LAST_RATE, QUEUES, SETTINGS, writeScriptQueue } from './workload.ts';
 
 export interface StageOptions {
   /** The root of the repository. */
@@ -161,6 +161,12 @@ export class Stage {
     this.ledger('limit', { queue, value, at, until: monotonicMs() });
   }
 
+  /** Ends the limits that faults have left, so that the queues drain. */
+  async endLimits(): Promise<void> {
+    await this.setLimit('limited', LAST_LIMIT);
+    await this.untilDone('change the rate', () => this.longhaul.queue('rated').configure({ rate: LAST_RATE }));
+  }
+
   /** Runs a command on the node. With the data directory alone, it would use a store of its own while the node is down. */
   async cli(...args: readonly string[]): Promise<string> {
     const program = join(this.#options.root, 'dist/cli/main.js');
@@ -246,11 +252,10 @@ export class Stage {
       ...(name === HTTP_WORKER ? overHttp : this.#direct()),
       ledger: this.ledgerFolder,
       queues: Object.keys(QUEUES),
-      work: { concurrency: 8 },
+      // With a file of SQLite, the default lets handlers continue: one that is cut off from it could overlap the next run.
+      work: { concurrency: 8, onUnreachable: 'stop' },
     };
-    const worker = await startFixture('chaos-worker.mjs', [JSON.stringify(plan)], { env: this.#env(name) });
-    await worker.next(({ type }) => type === 'ready', READY_MS);
-    return worker;
+    return startReady('chaos-worker.mjs', plan, this.#env(name));
   }
 
   async #startProducer(way: 'library' | 'http' | 'cli'): Promise<RunningProcess> {
@@ -274,9 +279,7 @@ export class Stage {
     };
     const store = this.redisProxy === null ? {} : { LONGHAUL_STORE: this.redisProxy.url };
     const env = { ...this.#env(`producer-${way}`), ...store };
-    const producer = await startFixture('chaos-producer.mjs', [JSON.stringify(plan)], { env });
-    await producer.next(({ type }) => type === 'ready', READY_MS);
-    return producer;
+    return startReady('chaos-producer.mjs', plan, env);
   }
 
   /** The data directory of the processes that use Redis without a node. */
@@ -299,4 +302,16 @@ export class Stage {
 function close(running: RunningProcess): Promise<unknown> {
   running.send({});
   return running.ended;
+}
+
+/** Starts a process and waits until it is ready. One that takes too long is killed: its member starts another. */
+async function startReady(file: string, plan: object, env: Readonly<Record<string, string>>): Promise<RunningProcess> {
+  const fixture = await startFixture(file, [JSON.stringify(plan)], { env });
+  try {
+    await fixture.next(({ type }) => type === 'ready', READY_MS);
+  } catch (error) {
+    await fixture.kill9();
+    throw error;
+  }
+  return fixture;
 }

@@ -17,6 +17,9 @@ export const SETTINGS: SettingsInput = {
 };
 
 export const FIRST_LIMIT = 3;
+/** While the queues drain. */
+export const LAST_LIMIT = 20;
+export const LAST_RATE = '1000/1s';
 
 /** Queues of the library workers, with settings of their own. */
 export const QUEUES: Readonly<Record<string, SettingsInput>> = {

@@ -31,7 +31,13 @@ describe('two runs of a job', () => {
   it('overlap until the kill when the first run has no end', () => {
     const entries = [entry(0, 'start'), entry(50, 'alive'), entry(70, 'start', second), entry(200, 'end', second)];
     expect(overlapOf(entries)).toBe(0);
-    expect(overlapOf(entries, { ...NO_FAULTS, killedAt: new Map([[1, 90]]) })).toBe(20);
+    expect(overlapOf(entries, { ...NO_FAULTS, killedAt: new Map([[1, [90]]]) })).toBe(20);
+  });
+
+  it('end with the first kill of their process: a later one is of another process with the same pid', () => {
+    const entries = [entry(0, 'start'), entry(50, 'alive'), entry(70, 'start', second), entry(200, 'end', second)];
+    expect(overlapOf(entries, { ...NO_FAULTS, killedAt: new Map([[1, [60, 190]]]) })).toBe(0);
+    expect(overlapOf(entries, { ...NO_FAULTS, killedAt: new Map([[1, [-900, 90]]]) })).toBe(20);
   });
 
   it('are ignored when the process of one was stopped', () => {
@@ -42,7 +48,7 @@ describe('two runs of a job', () => {
     // It continued, and was killed before its next entry.
     const open = [entry(0, 'start'), entry(50, 'alive'), ...entries.slice(3)];
     const stopped = new Map([[1, [{ from: 60, to: 90 }]]]);
-    expect(overlapOf(open, { stopped, killedAt: new Map([[1, 150]]) })).toBe(0);
+    expect(overlapOf(open, { stopped, killedAt: new Map([[1, [150]]]) })).toBe(0);
   });
 });
 
@@ -70,7 +76,7 @@ describe('a recovery', () => {
     row(1_400, 'lost', 1, 'one'),
     row(1_400, 'claimed', 2, 'two'),
   ];
-  const killed: InjectedFaults = { ...NO_FAULTS, killedAt: new Map([[1, 600]]) };
+  const killed: InjectedFaults = { ...NO_FAULTS, killedAt: new Map([[1, [600]]]) };
 
   it('is counted from the kill to the next start', () => {
     expect(recoveriesOf(findings(rows, entries), killed, 0)).toEqual({

@@ -82,7 +82,10 @@ const fresh = { outcome: 'open', abortReason: null, hasFrozen: false } as const;
 
 function seen(run: HandlerRun, { type, at, reason }: LedgerEntry): Partial<HandlerRun> {
   if (type === 'aborted') return { lastAt: at, outcome: 'aborted', abortReason: reason ?? null };
-  if (type === 'failed') return { lastAt: at, outcome: run.outcome === 'aborted' ? 'aborted' : 'failed' };
+  const outcome = run.outcome === 'aborted' ? 'aborted' : 'failed';
+  // The answer to a call that the run waited for since its last entry: it was over before.
+  if (type === 'refused') return { outcome };
+  if (type === 'failed') return { lastAt: at, outcome };
   if (type === 'end') return { lastAt: at, outcome: 'end' };
   return { lastAt: at, hasFrozen: run.hasFrozen || type === 'frozen' };
 }
@@ -92,9 +95,9 @@ export interface Interval {
   readonly to: number;
 }
 
-/** When each process was killed, and when it was stopped. */
+/** When processes were killed, and when they were stopped. In a long run, several processes have the same pid. */
 export interface InjectedFaults {
-  readonly killedAt: ReadonlyMap<number, number>;
+  readonly killedAt: ReadonlyMap<number, readonly number[]>;
   readonly stopped: ReadonlyMap<number, readonly Interval[]>;
 }
 
@@ -119,8 +122,16 @@ export function longestOverlapMs(runs: readonly HandlerRun[], faults: InjectedFa
 }
 
 /** A run without an end lasted until its process was killed. */
-function endOf(run: HandlerRun, { killedAt }: InjectedFaults): number {
-  return run.outcome === 'open' ? (killedAt.get(run.pid) ?? run.lastAt) : run.lastAt;
+export function endOf(run: HandlerRun, faults: InjectedFaults): number {
+  return run.outcome === 'open' ? (killOf(run, faults) ?? run.lastAt) : run.lastAt;
+}
+
+/** A kill is recorded before it happens. */
+const KILL_MS = 500;
+
+/** Returns when the process of a run was killed: the first time after the run began that its pid was. */
+export function killOf({ pid, startedAt }: HandlerRun, { killedAt }: InjectedFaults): number | undefined {
+  return killedAt.get(pid)?.find((at) => at + KILL_MS > startedAt);
 }
 
 /** True also for a process that was killed before its next entry. */

@@ -22,7 +22,7 @@ export interface NemesisOptions {
 const THAW_MS = 100;
 
 export class Nemesis implements InjectedFaults {
-  readonly killedAt = new Map<number, number>();
+  readonly killedAt = new Map<number, readonly number[]>();
   readonly stopped = new Map<number, Interval[]>();
   readonly #options: NemesisOptions;
   readonly #workers = new Set<Fixture>();
@@ -66,7 +66,7 @@ export class Nemesis implements InjectedFaults {
     const worker = this.#pickWorker();
     if (worker === null) return;
     this.#workers.delete(worker);
-    this.killedAt.set(worker.pid, monotonicMs());
+    this.killedAt.set(worker.pid, [monotonicMs()]);
     void worker.kill9();
     this.#track(this.startWorkers(1));
   }

@@ -42,7 +42,7 @@ export function recoveriesOf(
   for (const { job, rows } of histories) {
     for (const [crash, lost] of eventsOf(rows, 'lost').entries()) {
       const pid = pidOf.get(lost.by ?? '') ?? 0;
-      const killedAt = faults.killedAt.get(pid);
+      const [killedAt] = faults.killedAt.get(pid) ?? [];
       if (killedAt === undefined && !faults.stopped.has(pid)) lostAlive += 1;
       const claim = eventsOf(rows, 'claimed').find(({ attempt }) => attempt === lost.attempt + 1);
       const startedAt = startOf.get(`${job.id} ${lost.attempt + 1}`);

@@ -1,7 +1,7 @@
 /** Checks of single jobs: lost, twice, stuck, thrown away, and the agreement of a job with its history. Pure. */
 import { isEnded } from '../../../src/core/job/job.ts';
 import { checkHistory } from '../../faults/check-history.ts';
-import { type HandlerRun, type LedgerEntry, runsOf } from '../../faults/ledger.ts';
+import { type HandlerRun, killOf, type LedgerEntry, runsOf } from '../../faults/ledger.ts';
 import { type Check, type CheckName, type Evidence, type Finding, processFaults } from './evidence.ts';
 
 const findings = (check: CheckName, texts: readonly string[]): readonly Finding[] =>
@@ -62,16 +62,17 @@ export const checkStuck: Check = ({ jobs }) =>
 /** The result of an accepted run is not the result of the job, or a run that ended was never settled. */
 export const checkThrownAway: Check = (evidence) => {
   const runs = runsOf(evidence.entries).filter(({ outcome }) => outcome === 'end');
-  const { killedAt, stopped } = processFaults(evidence);
+  const faults = processFaults(evidence);
   const workers = new Set(ofType(evidence, 'ready').map(({ pid }) => pid));
   const exited = new Set(ofType(evidence, 'exited').map(({ child }) => child));
   const answered = new Set(ofType(evidence, 'answered').map(({ id, token }) => `${id} ${token}`));
   const jobs = new Map(evidence.jobs.map((stored) => [stored.job.id, stored]));
-  const texts = runs.flatMap(({ id, token, pid }) => {
+  const texts = runs.flatMap((run) => {
+    const { id, token, pid } = run;
     const rows = jobs.get(id)?.rows ?? [];
     const isKnown = rows.some((row) => row.token === token && row.event !== 'claimed' && row.event !== 'lost');
     // The outcome of a script is its node's to settle, and nodes have no ledger.
-    const wasHit = !workers.has(pid) || killedAt.has(pid) || stopped.has(pid) || exited.has(pid);
+    const wasHit = !workers.has(pid) || killOf(run, faults) !== undefined || faults.stopped.has(pid) || exited.has(pid);
     if (isKnown || wasHit || answered.has(`${id} ${token}`) || !jobs.has(id)) return [];
     return [`the run of ${id} under token ${token} ended, its process lived, and its outcome is not in the store`];
   });

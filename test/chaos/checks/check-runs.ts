@@ -1,5 +1,5 @@
 /** Checks of runs against each other: overlap, limits, and steps that ran again. Pure. */
-import { type HandlerRun, type LedgerEntry, longestOverlapMs, runsOf, wasStopped } from '../../faults/ledger.ts';
+import { endOf, type HandlerRun, type LedgerEntry, longestOverlapMs, runsOf, wasStopped } from '../../faults/ledger.ts';
 import {
   type Check,
   checkedRuns,
@@ -24,22 +24,22 @@ export const checkOverlap: Check = (evidence) => {
 
 /**
  * A blocked loop alone loses no lease. If the store is out of reach too, it does, and cannot stop its handler either. The
- * handler may even end before it learns of that, so a frozen or killed node in between counts without an abort.
+ * handler may even end before it learns of that, so a fault of the store or of its node meanwhile counts without an abort.
  */
 const wasCutOffWhileBlocked = (run: HandlerRun, { faults }: Evidence): boolean =>
   faults
     .filter((fault) => fault.kind === 'block-loop' && fault.pid === run.pid && hit(run, fault))
     .some(
-      ({ nodePid }) =>
+      (block) =>
         run.abortReason === 'unreachable' ||
-        faults.some(
-          (fault) =>
-            nodePid !== undefined &&
-            fault.pid === nodePid &&
-            (fault.effect === 'freeze' || fault.effect === 'kill') &&
-            hit(run, fault),
-        ),
+        faults.some((fault) => hit(run, fault) && (isOfNode(fault, block) || isStoreFault(fault, block))),
     );
+
+const isOfNode = ({ pid, effect }: InjectedFault, { nodePid }: InjectedFault): boolean =>
+  nodePid !== undefined && pid === nodePid && (effect === 'freeze' || effect === 'kill');
+
+const isStoreFault = ({ effect, from, to }: InjectedFault, block: InjectedFault): boolean =>
+  effect === 'store' && from < block.to && to > block.from;
 
 const hit = (run: HandlerRun, { from, to }: InjectedFault): boolean =>
   from < run.lastAt && to + GRACE_MS > run.startedAt;
@@ -81,20 +81,17 @@ function overLimit(evidence: Evidence, queue: string, limits: readonly Limit[]):
   const faults = processFaults(evidence);
   const queueOf = new Map(evidence.jobs.map(({ job }) => [job.id, job.queue]));
   const runs = checkedRuns(evidence).filter((run) => queueOf.get(run.id) === queue && !wasStopped(run, faults));
-  const live = (at: number) => runs.filter((run) => run.startedAt <= at && endOf(run, faults.killedAt) > at);
+  const live = (at: number) => runs.filter((run) => run.startedAt <= at && endOf(run, faults) > at);
   return runs.flatMap((run): Finding[] => {
     // Measured a moment after the start: the slot of a run that has just ended is free before its last entry.
     const at = run.startedAt + GRACE_MS;
-    if (endOf(run, faults.killedAt) <= at) return [];
+    if (endOf(run, faults) <= at) return [];
     const max = Math.max(...limits.filter(({ from, to }) => from <= at && to > run.startedAt).map((each) => each.max));
     const count = live(at).filter((other) => other.startedAt <= run.startedAt).length;
     if (limits.length === 0 || count <= max) return [];
     return [{ check: 'limits', text: `${count} jobs of ${queue} run at ${Math.round(at)}, the limit is ${max}` }];
   });
 }
-
-const endOf = (run: HandlerRun, killedAt: ReadonlyMap<number, number>): number =>
-  run.outcome === 'open' ? (killedAt.get(run.pid) ?? run.lastAt) : run.lastAt;
 
 /** The function of a step ran again after its result was kept. A run that was frozen, or met a wrong clock, may not know. */
 export const checkSteps: Check = (evidence) => {

@@ -47,6 +47,13 @@ const blockedUntilAborted = (reason: string): Partial<Evidence> => ({
   faults: [aFault({ kind: 'block-loop', effect: 'network', from: 20, to: 2_990 })],
 });
 
+/** The lease is lost in a blocked loop; Redis restarted at some time of the run. */
+const blockedAndRestarted = (from: number, to: number): Partial<Evidence> => {
+  const blocked = blockedUntilAborted('lease-lost');
+  const restart = aFault({ kind: 'restart-redis', effect: 'store', from, to, pid: null });
+  return { ...blocked, faults: [...(blocked.faults ?? []), restart] };
+};
+
 /** The first run ends as soon as its loop turns again; during the block a node was frozen. */
 const endedAfterBlock = (nodePid?: number): Partial<Evidence> => ({
   ...ranTwice,
@@ -63,6 +70,16 @@ const endedAfterBlock = (nodePid?: number): Partial<Evidence> => ({
   ],
 });
 
+/** The first of two runs has an entry of this type while the second runs. */
+const endedDuringNext = (type: string): Partial<Evidence> => ({
+  ...ranTwice,
+  entries: [
+    entry(10, 'start', { token: 7, attempt: 1 }),
+    ...second(3_000, 8_000),
+    entry(4_000, type, { token: 7, attempt: 1 }),
+  ].sort((a, b) => a.at - b.at),
+});
+
 describe('the checks of a chaos run find nothing in', () => {
   it.each<[string, Partial<Evidence>]>([
     ['a job that ran and was completed', {}],
@@ -75,6 +92,7 @@ describe('the checks of a chaos run find nothing in', () => {
     ],
     ['two runs at the same time, of which one was blocked without a store', blockedUntilAborted('unreachable')],
     ['two runs at the same time, of which one was blocked while its node was frozen', endedAfterBlock(5)],
+    ['two runs at the same time, of which one was blocked while Redis restarted', blockedAndRestarted(10, 1_500)],
     [
       'an id that was new again after a power cut during its first answer',
       {
@@ -98,6 +116,7 @@ describe('the checks of a chaos run find nothing in', () => {
         faults: [aFault({ from: 9_000, to: 9_000 })],
       },
     ],
+    ['a run that waited for its store, and was refused during the next run', endedDuringNext('refused')],
     [
       'a step that is repeated because the step of a clock ended the lease',
       {
@@ -243,6 +262,8 @@ describe('the checks of a chaos run find', () => {
       { ...ranTwice, entries: [...aRun(7, 10, 9_000), ...second(3_000, 8_000)].sort((a, b) => a.at - b.at) },
     ],
     ['a lease that was lost in a blocked loop with a store', 'overlap', blockedUntilAborted('lease-lost')],
+    ['a lease that was lost in a blocked loop before Redis restarted', 'overlap', blockedAndRestarted(2_995, 3_100)],
+    ['a run that failed during the next one', 'overlap', endedDuringNext('failed')],
     [
       'a lease that was lost in a blocked loop while a node that it does not need was frozen',
       'overlap',

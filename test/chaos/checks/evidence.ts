@@ -84,12 +84,13 @@ function meets(run: HandlerRun, { from, to }: Interval): boolean {
 
 /** Kills and freezes by process. */
 export function processFaults({ faults }: Evidence): InjectedFaults {
-  const killedAt = new Map<number, number>();
+  const killedAt = new Map<number, number[]>();
   const stopped = new Map<number, Interval[]>();
-  for (const { effect, pid, pids = [], from, to } of faults) {
-    for (const each of pids) killedAt.set(each, from);
+  const killed = (pid: number, at: number) => killedAt.set(pid, [...(killedAt.get(pid) ?? []), at]);
+  for (const { effect, pid, pids = [], from, to } of [...faults].sort((a, b) => a.from - b.from)) {
+    for (const each of pids) killed(each, from);
     if (pid === null) continue;
-    if (effect === 'kill') killedAt.set(pid, from);
+    if (effect === 'kill') killed(pid, from);
     if (effect === 'freeze') stopped.set(pid, [...(stopped.get(pid) ?? []), { from, to: to + GRACE_MS }]);
   }
   return { killedAt, stopped };

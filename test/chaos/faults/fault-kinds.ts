@@ -1,7 +1,15 @@
 /** All kinds of faults, by name. */
 import { changeLimit, changeRate, deleteQueue, moveJobs, pauseQueue, revokeToken } from './configuration-faults.ts';
 import type { FaultKind } from './fault-kind.ts';
-import { fullDisk, readErrors, stepAllClocks, stepOneClock, syncErrors, writeErrors } from './machine-faults.ts';
+import {
+  fullDisk,
+  fullDiskWithoutBallast,
+  readErrors,
+  stepAllClocks,
+  stepOneClock,
+  syncErrors,
+  writeErrors,
+} from './machine-faults.ts';
 import {
   cutHttpAnswers,
   cutRedisReplies,
@@ -34,6 +42,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   writeErrors,
   syncErrors,
   fullDisk,
+  fullDiskWithoutBallast,
   powerCut,
   stepOneClock,
   stepAllClocks,

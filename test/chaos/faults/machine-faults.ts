@@ -26,31 +26,40 @@ export const readErrors = diskErrors('read-errors', 'r');
 export const writeErrors = diskErrors('write-errors', 'w');
 export const syncErrors = diskErrors('sync-errors', 's');
 
-/** Leaves less space than a job needs; the store has a ballast for the settlements of running jobs. */
-export const fullDisk: FaultKind = {
-  name: 'full-disk',
+/** `takes`: a file in the home directory whose space is taken too. */
+const diskFilled = (name: string, needs: FaultKind['needs'], takes?: string): FaultKind => ({
+  name,
   effect: 'disk',
-  needs: ['small disk'],
+  needs: ['small disk', ...needs],
   inject: async ({ stage, random }) => {
     if (stage.isDiskTaken) return null;
     stage.isDiskTaken = true;
-    const filler = join(stage.disk, 'filler');
+    const fillers = ['filler', 'filler-2'].map((file) => join(stage.disk, file));
     const [left, ms] = [random.between(32, 256) * 1_024, random.between(300, 2_000)];
     try {
-      const { bavail, bsize } = statfsSync(stage.disk);
-      fill(filler, Math.max(1, bavail * bsize - left));
+      fill(stage.disk, fillers[0] as string, left);
+      // The disk is full already: its owner cannot write it again in between.
+      if (takes !== undefined) rmSync(join(stage.home, takes), { force: true });
+      if (takes !== undefined) fill(stage.disk, fillers[1] as string, left);
       await sleep(ms);
     } finally {
-      rmSync(filler, { force: true });
+      for (const filler of fillers) rmSync(filler, { force: true });
       stage.isDiskTaken = false;
     }
     return { detail: `${left} bytes left for ${ms} ms` };
   },
-};
+});
 
-/** Reserves the space without writing it. */
-function fill(path: string, bytes: number): void {
-  execFileSync('fallocate', ['-l', String(bytes), path], { stdio: 'ignore' });
+/** Leaves less space than a job needs; the store has a ballast for the settlements of running jobs. */
+export const fullDisk = diskFilled('full-disk', []);
+
+/** No settlement fits either, until the disk has space again. */
+export const fullDiskWithoutBallast = diskFilled('full-disk-without-ballast', ['sqlite'], 'ballast');
+
+/** Reserves all space of a disk but `left` bytes, without writing it. */
+function fill(disk: string, path: string, left: number): void {
+  const { bavail, bsize } = statfsSync(disk);
+  execFileSync('fallocate', ['-l', String(Math.max(1, bavail * bsize - left)), path], { stdio: 'ignore' });
 }
 
 const HOUR_MS = 3_600_000;
