@@ -32,11 +32,14 @@ export function recordMutants({ caught, all, tookMs, redis }) {
 function writeRow(cells) {
   const row = cells.map(String);
   const key = (name) => name.replace(/:.*/, '');
-  const others = readRows().filter(([name]) => key(name) !== key(row[0]));
+  const others = readRows().filter(([name]) => key(name) !== key(row[0]) && isKnown(name));
   const rows = [...others, row].sort(([a], [b]) => (a < b ? -1 : 1));
   const lines = [heading, heading.map(() => '---'), ...rows].map((each) => `| ${each.join(' | ')} |`);
   writeFileSync(page, `${introduction}\n${lines.join('\n')}\n`);
 }
+
+/** Whether the suite still exists. */
+const isKnown = (name) => !name.startsWith('test/') || existsSync(join(root, name));
 
 const introduction = `# Test report
 
