@@ -23,6 +23,8 @@ export interface LedgerEntry {
   readonly answer?: string;
   readonly outcome?: string;
   readonly line?: number;
+  /** How long the handler will run. */
+  readonly ms?: number;
   readonly queue?: string;
   readonly step?: string;
   /** A new value of a setting, and when it was confirmed at the latest. */
