@@ -94,9 +94,16 @@ export function commit(model: Model, id: string, { now }: Moment): TargetResult 
   return { ok: true, state: 'waiting' };
 }
 
+export function rememberedClaim(
+  model: Model,
+  { worker, requestId }: ClaimRequest,
+): Model['claims'][number] | undefined {
+  return model.claims.find((each) => each.worker === worker && each.requestId === requestId);
+}
+
 export function claim(model: Model, request: ClaimRequest, moment: Moment): ClaimResult {
   const { worker, requestId, queues } = request;
-  const last = model.claims.find((each) => each.worker === worker && each.requestId === requestId);
+  const last = rememberedClaim(model, request);
   const jobs =
     last === undefined ? take(model, request, moment) : last.leases.flatMap((lease) => stillHeld(model, lease));
   if (last === undefined && jobs.length > 0) {

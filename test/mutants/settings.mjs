@@ -9,9 +9,9 @@ export const settings = [
   },
   {
     name: 'settings of every queue: the fast path ignores them',
-    file: 'src/stores/redis/lua/lib/fastpath/batch.lua',
-    find: 'local stored = i == 1 and shared or i == 2 and own',
-    replace: 'local stored = i == 2 and own',
+    file: 'src/stores/redis/lua/lib/fastpath/fast-settings.lua',
+    find: 'for i = 1, 2 do',
+    replace: 'for i = 2, 2 do',
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
   },
   {
