@@ -270,6 +270,18 @@ describeWithRedis('the fast path', () => {
     return pairs.flatMap((field, at) => (at % 2 === 0 ? [`${field}=${pairs[at + 1]}`] : [])).sort();
   }
 
+  it('is equal to the general path for two jobs of one call that want the same unique key', async () => {
+    await client.flushAll();
+    const roll = dice(11);
+    const unique = { key: 'one', scope: 'store', until: 'ended', periodMs: 0 } as const;
+    // Jobs with the same settings are sent together; these are not.
+    const jobs = [aJob('first', roll), { ...aJob('second', roll), priority: 1 }].map((job) => ({ ...job, unique }));
+    // The fast path declines a queue that it does not know.
+    for (const added of [[aJob('before', roll)], jobs])
+      await both('two jobs', 'add', [`caller ${START}`, ...addArguments(added)]);
+    await compareKeys('two jobs', `caller ${START}`);
+  });
+
   const cases = KINDS.flatMap((kind) => (['guarded', 'caller'] as const).map((clock) => ({ ...kind, clock })));
 
   it.each(cases)('is equal to the general path for $title, by a clock that is $clock', async (kind) => {
