@@ -1,3 +1,4 @@
+// Long because the order of its steps matters: what is performed, answered, synced and published when.
 /**
  * The engine: receives the calls of all its clients, answers reads, and writes the other calls in groups.
  *
