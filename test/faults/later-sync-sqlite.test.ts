@@ -39,7 +39,10 @@ describe.skipIf(!hasCompiler)('the syncs of a SQLite store', () => {
       ['claim', 1],
       ['log of an attempt that is not synced', 1],
       ['claim that ends a lost attempt', 1],
-      ['add by another process, and claim of a worker', 1],
+      ['add while another engine has the file open', 1],
+      ['read of what another engine added', 1],
+      ['second read of it', 0],
+      ['add of a job that another engine added', 1],
     ]);
   });
 

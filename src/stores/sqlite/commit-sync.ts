@@ -5,12 +5,13 @@
  *     commit without (NORMAL)  ──▶ pending ──a commit with fsync, or SYNC_WITHIN_MS──▶ durable
  *
  * Claims whose caller allows it (`sync: 'later'`) are committed without, and so are settlements in the transaction of
- * such a claim. Only the claims are answered before the fsync (held-answers.ts). A crash of the process loses
- * nothing: the log is in the page cache. A power cut may undo such a claim, and ends the process that holds the lease
- * too.
+ * such a claim, and adds whose jobs such a claim may get, also one of another engine. Only the claims are answered before
+ * the fsync (held-answers.ts). A crash of the process loses nothing: the log is in the page cache. A power cut may undo
+ * such a claim, and ends the process that holds the lease too.
  *
  * Invariant: a pending claim becomes durable before its attempt gets a file, before an event other than `claimed` is
  * published, and before any other call that changes something is answered: an fsync covers the whole log.
+ * Invariant: an answer, except that of such a claim, tells only what is durable, also of what another engine committed.
  * Invariant: no claim is answered that got its job through a settlement that is pending: the end of a parent, a slot of
  * a throttle or of a queue.
  * Invariant: a token is never given out twice. A power cut undoes at most MAX_PENDING_TOKENS of each engine, and an
@@ -27,7 +28,7 @@ export const SYNC_WITHIN_MS = 100;
 const MAX_PENDING_TOKENS = 64;
 export const SKIPPED_TOKENS = 16_384;
 /** A transaction with another event is synced at once: it freed jobs, or others follow it. */
-const PENDING_EVENTS: readonly StoreEvent['type'][] = ['claimed', 'completed'];
+const PENDING_EVENTS: readonly StoreEvent['type'][] = ['added', 'claimed', 'completed'];
 
 export interface CommitSyncOptions {
   readonly path: string;
@@ -44,6 +45,8 @@ export class CommitSync {
   #pendingTokens = 0;
   /** Whether a pending transaction ended a job. */
   #hasEnded = false;
+  /** Whether this engine has read what another one may not have synced yet. */
+  #hasReadOthers = false;
   #timer: NodeJS.Timeout | undefined;
   #log: number | undefined;
 
@@ -76,6 +79,16 @@ export class CommitSync {
     if (this.#pendingTokens > MAX_PENDING_TOKENS || isFollowed) this.now();
   }
 
+  /** Called when a transaction reads what other engines committed. */
+  othersWrote(): void {
+    this.#hasReadOthers = this.#options.durability === 'full';
+  }
+
+  /** Makes durable what this engine has read of others. Called before it answers from that. */
+  syncOthers(): void {
+    if (this.#hasReadOthers) this.#sync();
+  }
+
   /** Whether a commit waits for an fsync. */
   get isPending(): boolean {
     return this.#timer !== undefined;
@@ -83,7 +96,10 @@ export class CommitSync {
 
   /** Makes pending commits durable. Throws when the fsync fails. */
   now(): void {
-    if (this.#timer === undefined) return;
+    if (this.#timer !== undefined) this.#sync();
+  }
+
+  #sync(): void {
     this.#done();
     try {
       this.#log ??= openSync(`${this.#options.path}-wal`, 'r');
@@ -112,5 +128,6 @@ export class CommitSync {
     this.#timer = undefined;
     this.#pendingTokens = 0;
     this.#hasEnded = false;
+    this.#hasReadOthers = false;
   }
 }

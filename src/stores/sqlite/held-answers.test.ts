@@ -12,8 +12,8 @@ function heldAnswers() {
     publish: (events) => void log.push(...events.map(({ type }) => type)),
     reply: () => undefined,
   });
-  const transact = (): void => {
-    held.hold({} as Call, { answer: [] });
+  const transact = (name: 'settle' | 'add' = 'settle'): void => {
+    held.hold({ request: [1, name, [], undefined] } as unknown as Call, { answer: [] });
     held.syncSoon();
   };
   return { held, log, transact };
@@ -27,6 +27,12 @@ describe('held answers', () => {
     expect(log).toEqual([]);
     transact();
     await expect.poll(() => log).toEqual(['sync', 'answer', 'answer', 'completed']);
+  });
+
+  it('of an add are synced at once', () => {
+    const { log, transact } = heldAnswers();
+    transact('add');
+    expect(log).toEqual(['sync', 'answer']);
   });
 
   it('are synced at once after two waits in vain', async () => {

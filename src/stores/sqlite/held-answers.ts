@@ -5,7 +5,8 @@
  *                                             └──none within WAIT_MS, a read, another call, MAX_HELD_MS──▶ fsync
  *
  * A worker with one slot settles a short job a fraction of a millisecond after its claim was answered. So the fsync is
- * put off for a moment, and the settlements of several jobs share it (docs/decisions/0032-shared-fsyncs.md).
+ * put off for a moment, and the settlements of several jobs share it (docs/decisions/0032-shared-fsyncs.md). The caller of
+ * an add waits for its answer: its fsync is not put off.
  *
  * Invariant: a held answer is sent, and a held event is published, only after an fsync that succeeded.
  */
@@ -38,6 +39,8 @@ export class HeldAnswers {
   #firstAt = 0;
   #waitUntil = 0;
   #isWaiting = false;
+  /** Whether a caller waits for an answer: a worker does not wait for that of a settlement. */
+  #isUrgent = false;
   /** Waits in vain since one that was not. */
   #vain = 0;
   /** Transactions to sync at once before the next wait. */
@@ -54,6 +57,7 @@ export class HeldAnswers {
   hold(call: Call, result: CallResult): void {
     if (this.isEmpty) this.#firstAt = performance.now();
     this.#answers.push({ call, result });
+    this.#isUrgent ||= call.request[1] !== 'settle';
   }
 
   holdEvents(events: readonly StoreEvent[]): void {
@@ -66,7 +70,7 @@ export class HeldAnswers {
     const now = performance.now();
     this.#waitUntil = Math.min(now + WAIT_MS, this.#firstAt + MAX_HELD_MS);
     if (this.#atOnce > 0) this.#atOnce -= 1;
-    else if (now < this.#waitUntil) return this.#wait();
+    else if (now < this.#waitUntil && !this.#isUrgent) return this.#wait();
     this.#releaseNow();
   }
 
@@ -77,6 +81,7 @@ export class HeldAnswers {
     const [answers, events] = [this.#answers, this.#events];
     this.#answers = [];
     this.#events = [];
+    this.#isUrgent = false;
     for (const { call, result } of answers) this.#options.answer(call, error === undefined ? result : { error });
     if (error === undefined && events.length > 0) this.#options.publish(events);
     return error;

@@ -1,13 +1,14 @@
 /** An engine in the thread of the test, called through a port. */
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, MessagePort } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import type { Job } from '../../../core/job/job.ts';
 import type { CallOptions, ClaimResult, NewJob } from '../../../core/ports/job-store.ts';
 import { Ballast } from './ballast.ts';
 import { Engine } from './engine.ts';
+import { EngineClients } from './engine-clients.ts';
 import { FileHealth } from './file-health.ts';
 import { GroupWriter } from './group-writer.ts';
 import { PortClient } from './port-client.ts';
@@ -34,12 +35,12 @@ function aSession(path: string): Session {
   return session;
 }
 
-async function anEngine() {
-  const path = await aDatabasePath();
+async function anEngine(parts: { path?: string; wake?: () => void } = {}) {
+  const path = parts.path ?? (await aDatabasePath());
   const session = aSession(path);
   const health = new FileHealth({ path, probe: () => session.probe() });
   const writer = new GroupWriter(session, new Ballast(path, ignore), health);
-  const engine = new Engine({ session, writer, health, wake: ignore, onClosed: ignore });
+  const engine = new Engine({ session, writer, health, wake: parts.wake ?? ignore, onClosed: ignore });
   const join = () => {
     const { port1, port2 } = new MessageChannel();
     engine.join(port2);
@@ -106,16 +107,138 @@ it('A claim that waited is synced as its caller wants it.', async () => {
   expect(later()).toBeGreaterThan(0);
 });
 
-it('A claim that waited for an add is answered after the sync of the add.', async () => {
-  const { client, session } = await anEngine();
-  const waited = claim(client, { wait, sync: 'later' });
-  await claim(client, { sync: 'later' });
-  const commit = vi.spyOn(session.sync, 'committed');
-  const begin = vi.spyOn(session.sync, 'begin');
+function logSyncs({ sync }: Session, log: string[]): void {
+  const now = sync.now.bind(sync);
+  sync.now = () => {
+    if (sync.isPending) log.push('sync');
+    now();
+  };
+}
+
+/** Logs, before a sync, what client and engine have sent: the test runs both in one thread. */
+function logMessagesAtSync({ sync }: Session, log: string[]): void {
+  const post = vi.spyOn(MessagePort.prototype, 'postMessage');
+  onTestFinished(() => post.mockRestore());
+  const now = sync.now.bind(sync);
+  sync.now = () => {
+    log.push(...post.mock.calls.map(([message]) => (message as { kind: string }).kind));
+    post.mockClear();
+    now();
+  };
+}
+
+describe('an add whose job a claim gets that may be synced later', () => {
+  async function anAdd(wake?: () => void) {
+    const engine = await anEngine(wake === undefined ? {} : { wake });
+    const log: string[] = [];
+    logSyncs(engine.session, log);
+    engine.client.subscribe((events) => void log.push(...events.map(({ type }) => type)));
+    const add = (more: Partial<NewJob> = {}) =>
+      engine.client.call('add', [{ id: 'a', queue: 'q', data: '1', ...more }]).then(() => log.push('add'));
+    return { ...engine, log, add };
+  }
+
+  it('is answered after the sync, and so are its events; a claim that waited is answered before', async () => {
+    const { client, session, log, add } = await anAdd();
+    const waited = claim(client, { wait, sync: 'later' });
+    // Calls of one client are performed in their order.
+    await claim(client, { sync: 'later' });
+    logMessagesAtSync(session, log);
+    await Promise.all([add(), waited]);
+    await expect.poll(() => log).toEqual(['requests', 'replies', 'sync', 'add', 'added', 'claimed']);
+  });
+
+  it('is synced before a waiting claim whose caller wants that', async () => {
+    const { client, log, add } = await anAdd();
+    const waited = claim(client, { wait }).then(() => log.push('claim'));
+    await claim(client);
+    await Promise.all([add(), waited]);
+    expect(log).not.toContain('sync');
+  });
+
+  it('is synced before the claim is answered if it replaced the data of a job', async () => {
+    const { client, session, log, add } = await anAdd();
+    const unique = { key: 'one', scope: 'queue', until: 'ended', periodMs: 0 } as const;
+    await add({ unique, delayMs: 60_000 });
+    const waited = claim(client, { wait, sync: 'later' }).then(() => log.push('claim'));
+    await claim(client, { sync: 'later' });
+    await expect.poll(() => log).toContain('added');
+    log.length = 0;
+    logMessagesAtSync(session, log);
+    const onTaken = { kind: 'debounce', maxWaitMs: null } as const;
+    await Promise.all([add({ id: 'b', unique, runAt: 1, onTaken }), waited]);
+    expect(log.slice(0, 4)).toEqual(['requests', 'sync', 'claim', 'add']);
+  });
+
+  it('has no known outcome when the sync fails', async () => {
+    const { client, session, health, add } = await anAdd();
+    const waited = claim(client, { wait, sync: 'later' });
+    await claim(client, { sync: 'later' });
+    session.sync.now = () => {
+      throw syncError();
+    };
+    await expect(add()).rejects.toMatchObject({ code: 'outcome-unknown' });
+    expect((await waited).jobs).toHaveLength(1);
+    expect(health.broken).toBeDefined();
+  });
+
+  it('wakes another engine before the sync, and is answered after it', async () => {
+    const woken: string[] = [];
+    const { path, log, add } = await anAdd(() => woken.push(...log, 'wake'));
+    aSession(path);
+    await add();
+    await expect.poll(() => log).toContain('added');
+    woken.length = 0;
+    log.length = 0;
+    await add({ id: 'b' });
+    expect(woken).toEqual(['wake']);
+    expect(log.filter((each) => each !== 'added')).toEqual(['sync', 'add']);
+  });
+});
+
+it('Other engines are woken before an add is answered, and after a claim is.', async () => {
+  const reply = vi.spyOn(EngineClients.prototype, 'reply');
+  onTestFinished(() => reply.mockRestore());
+  const repliesBefore: number[] = [];
+  const { client, path, session } = await anEngine({ wake: () => repliesBefore.push(reply.mock.calls.length) });
+  aSession(path);
+  const commit = session.commit.bind(session);
+  session.commit = (hasTakenSlot) => {
+    reply.mockClear();
+    return commit(hasTakenSlot);
+  };
   await client.call('add', [{ id: 'a', queue: 'q', data: '1' }]);
-  expect((await waited).jobs).toHaveLength(1);
-  expect(commit).toHaveBeenCalledTimes(1);
-  expect(begin.mock.calls).toEqual([[undefined]]);
+  await claim(client);
+  await expect.poll(() => repliesBefore).toEqual([0, 1]);
+});
+
+it('Settings that another engine deleted are not in effect any more.', async () => {
+  const { client, path } = await anEngine();
+  const { client: other } = await anEngine({ path });
+  const record = { kind: 'queue', key: 'q', value: JSON.stringify({ state: 'paused' }) };
+  await other.call('records.put', record);
+  await client.call('add', [{ id: 'a', queue: 'q', data: '1' }]);
+  expect((await claim(client)).jobs).toHaveLength(0);
+  await other.call('records.delete', { kind: 'queue', key: 'q' });
+  expect((await claim(client)).jobs).toHaveLength(1);
+});
+
+it('An idle engine adds a long log of statistics to its cells.', async () => {
+  const { client, session } = await anEngine();
+  const aggregate = vi.spyOn(session, 'aggregateStatistics');
+  const ids = Array.from({ length: 60 }, (_, each) => `job-${each}`);
+  await client.call(
+    'add',
+    ids.map((id) => ({ id, queue: 'q', data: '1' })),
+  );
+  for (const _ of ids) {
+    const { jobs } = await claim(client);
+    await client.call('settle', [{ id: jobs[0]?.id, token: jobs[0]?.lease?.token, kind: 'complete' }]);
+  }
+  await expect.poll(() => aggregate.mock.calls.length).toBeGreaterThan(0);
+  expect(session.hasLongLog).toBe(false);
+  const cells = await client.call('insight', { kind: 'statistics', queue: 'q' });
+  expect(cells).toMatchObject([{ run: { count: ids.length } }]);
 });
 
 /** An engine with a running job `a` and what else was added, and a log of its syncs, answers and events. */
@@ -123,11 +246,7 @@ async function aRunningJob(...more: readonly Partial<NewJob>[]) {
   const engine = await anEngine();
   const { client, session } = engine;
   const log: string[] = [];
-  const sync = session.sync.now.bind(session.sync);
-  session.sync.now = () => {
-    if (session.sync.isPending) log.push('sync');
-    sync();
-  };
+  logSyncs(session, log);
   const claimNext = async (options: CallOptions = {}, queue = 'q'): Promise<Job | undefined> => {
     const { jobs } = await claim(client, { sync: 'later', ...options }, queue);
     log.push(queue === 'q' ? 'claim' : `claim in ${queue}`);

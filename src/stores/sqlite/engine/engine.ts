@@ -1,3 +1,4 @@
+// Long because the order of its steps matters: what is performed, answered, synced and published when.
 /**
  * The engine: receives the calls of all its clients, answers reads, and writes the other calls in groups.
  *
@@ -10,6 +11,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import { mayBeClaimed } from '../../../core/ports/job-store.ts';
 import { HeldAnswers } from '../held-answers.ts';
 import { runModule } from '../run-module.ts';
 import { WaitingClaims } from '../waiting-claims.ts';
@@ -28,6 +30,8 @@ import { isBusy, readTwice, unknownOutcome } from './sqlite-problem.ts';
 
 /** Under constant writes, maintenance joins a group after this time. */
 const MAX_DEFER_MS = 25;
+/** The engine is idle when no call arrived for this long. */
+const IDLE_MS = 5;
 
 export interface EngineParts {
   readonly session: Session;
@@ -49,7 +53,7 @@ export class Engine {
   /** Events of other engines that concern waiting claims: they are emitted when those were performed. */
   #heard: StoreEvent[] = [];
   readonly #held = new HeldAnswers({
-    sync: () => this.#sync(),
+    sync: () => this.#sync(() => this.#parts.session.sync.now()),
     hasCalls: () => this.#isScheduled && this.#pauseMs === 0,
     answer: (call, result) => this.#clients.answer(call, result),
     publish: (events) => this.#publish(events),
@@ -63,6 +67,7 @@ export class Engine {
   #isScheduled = false;
   #isClosing = false;
   readonly #lockTimeout = new LockTimeout();
+  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -163,6 +168,15 @@ export class Engine {
     this.#held.syncSoon();
     if (this.#writes.length + this.#maintenance.length > 0 || this.#waiting.areDue) this.#schedule(this.#pauseMs);
     else if (this.#isClosing) this.#end();
+    else if (this.#parts.session.hasLongLog) this.#aggregateWhenIdle();
+  }
+
+  /** Otherwise a call would have to, which takes milliseconds. */
+  #aggregateWhenIdle(): void {
+    this.#idleTimer ??= setTimeout(() => {
+      this.#idleTimer = undefined;
+      if (!this.#isScheduled) this.#parts.writer.aggregateStatistics();
+    }, IDLE_MS);
   }
 
   #answerReads(): void {
@@ -176,8 +190,9 @@ export class Engine {
     try {
       if (calls.some(({ request }) => request[4] === 'first')) this.#parts.session.sync.now();
       const results = readTwice(() => this.#parts.session.read(() => calls.map((call) => this.#read(call))));
+      const error = this.#sync(() => this.#parts.session.sync.syncOthers());
       for (const [place, result] of results.entries())
-        this.#clients.answer(calls[place] as Call, this.#explained(result));
+        this.#clients.answer(calls[place] as Call, error === undefined ? this.#explained(result) : { error });
     } catch (error) {
       // The whole read transaction failed.
       this.#refuse(calls, this.#parts.health.explain(error));
@@ -225,24 +240,33 @@ export class Engine {
       if (isPending && !mayAnswerEarly(call.request)) this.#held.hold(call, result);
       else if (!this.#waiting.hold(call, known(result), events)) this.#clients.answer(call, known(result));
     }
+    const isWork = events.some(mayBeClaimed);
+    // Another engine takes longest to get work; a claim that got a job is waited for here.
+    if (isWork) this.#wakeOthers(events);
+    this.#clients.reply();
+    if (!isWork) this.#wakeOthers(events);
     if (this.#held.isEmpty) return this.#publish(events);
     this.#held.holdEvents(events);
     this.#publish([]);
   }
 
-  #sync(): Error | undefined {
+  #wakeOthers(events: readonly StoreEvent[]): void {
+    if (events.length > 0 && this.#parts.session.others.exist) this.#parts.wake();
+  }
+
+  /** Returns the error for the calls that waited for it. */
+  #sync(sync: () => void): Error | undefined {
     const { session, health } = this.#parts;
     try {
-      if (health.broken === undefined) session.sync.now();
+      if (health.broken === undefined) sync();
     } catch (error) {
       health.failed(error);
     }
     return health.broken && unknownOutcome(health.broken.cause, session.path);
   }
 
-  /** The other engines take longest to hear of it, and the callers wait; so they come before the listeners. */
+  /** The callers wait, so they come before the listeners. */
   #publish(events: readonly StoreEvent[]): void {
-    if (events.length > 0 && this.#parts.session.others.exist) this.#parts.wake();
     this.#clients.reply();
     const all = [...this.#heard, ...events];
     this.#heard = [];
@@ -272,6 +296,7 @@ export class Engine {
   }
 
   #end(): void {
+    clearTimeout(this.#idleTimer);
     this.#held.release();
     this.#clients.reply();
     this.#waiting.forget();

@@ -1,6 +1,6 @@
 /**
- * Writes a group of calls in one transaction, with one fsync for all of them. If the group has a claim that may be
- * answered before it, the fsync follows (commit-sync.ts, held-answers.ts).
+ * Writes a group of calls in one transaction, with one fsync for all of them. If a claim may be answered before it, the
+ * fsync follows (commit-sync.ts, held-answers.ts).
  *
  * The calls first run without savepoints. If one throws, the whole group is rolled back and runs again with a savepoint
  * around each call, so that only the call that throws is undone. Savepoints are expensive, and throwing is rare.
@@ -37,8 +37,7 @@ const MAX_GROUP_MS = 20;
 /** Whether a call may be answered before an fsync. */
 export const mayAnswerEarly = ([, name, , , sync]: Request): boolean => name === 'claim' && sync === 'later';
 
-/** Whether a call may be committed before an fsync if its group has a claim that is answered then. */
-const mayWait = (request: Request): boolean => mayAnswerEarly(request) || request[1] === 'settle';
+const isAdd = ([, name]: Request): boolean => name === 'add';
 
 /** Whether a call started a job that holds a slot of a throttle. */
 const tookSlot = ([, name]: Request, result: CallResult): boolean =>
@@ -73,6 +72,16 @@ export class GroupWriter {
     }
   }
 
+  /** Adds the log of statistics to its cells. While another process holds the lock, a later call does. */
+  aggregateStatistics(): void {
+    if (this.#health.broken !== undefined) return;
+    try {
+      this.#session.aggregateStatistics();
+    } catch (error) {
+      if (!isBusy(error)) this.#health.failed(error);
+    }
+  }
+
   #transact(requests: readonly Request[], run: (request: Request) => CallResult, waiting?: WaitingClaims): Group {
     const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.ensure();
     const isEarly = this.#begin(requests, waiting?.requests() ?? []);
@@ -87,7 +96,7 @@ export class GroupWriter {
       const hasTakenSlot =
         results.some((result, place) => tookSlot(requests[place] as Request, result)) ||
         tried.some(({ held, result }) => tookSlot(held.call.request, result));
-      const events = this.#commit(hasTakenSlot);
+      const events = this.#commit(requests, hasTakenSlot);
       return { results, tried, events, isPending: isEarly && this.#session.sync.isPending };
     } catch (error) {
       this.#session.rollback();
@@ -96,21 +105,26 @@ export class GroupWriter {
   }
 
   /**
-   * Begins a transaction, and returns whether it is committed without an fsync. With a call that is no claim, only while
-   * no other engine has the file open: it could read, and answer, what a power cut undoes. `waiting`: claims that the
-   * transaction may perform too.
+   * Begins a transaction, and returns whether it is committed without an fsync, so that a claim of this engine or of
+   * another need not wait for it. `waiting`: claims that the transaction may perform too.
    */
   #begin(requests: readonly Request[], waiting: readonly Request[]): boolean {
     const { others } = this.#session;
     const all = [...requests, ...waiting];
-    const isClaims = all.every(mayAnswerEarly);
-    const isEarly = isClaims || (!others.exist && requests.some(mayAnswerEarly) && all.every(mayWait));
+    const isClaimed = requests.some(mayAnswerEarly) || (requests.some(isAdd) && (waiting.length > 0 || others.exist));
+    const mayBeEarly = () => all.every((request) => this.#mayCommitEarly(request));
+    const isEarly = (requests.length === 0 || isClaimed) && mayBeEarly();
     this.#session.begin(isEarly ? 'later' : undefined);
-    if (isClaims || !isEarly || !others.exist) return isEarly;
+    if (!isEarly || mayBeEarly()) return isEarly;
     // Another engine has opened the file since the last transaction.
     this.#session.rollback();
     this.#session.begin();
     return false;
+  }
+
+  /** A settlement, only while no other engine has the file open: it could start a job that this one made claimable. */
+  #mayCommitEarly(request: Request): boolean {
+    return mayAnswerEarly(request) || isAdd(request) || (request[1] === 'settle' && !this.#session.others.exist);
   }
 
   #perform(request: Request): CallResult {
@@ -133,9 +147,13 @@ export class GroupWriter {
     return { results: results.map(each), tried: tried.map((one) => ({ ...one, result: each(one.result) })), ...rest };
   }
 
-  #commit(hasTakenSlot: boolean): readonly StoreEvent[] {
+  #commit(requests: readonly Request[], hasTakenSlot: boolean): readonly StoreEvent[] {
+    const { sync } = this.#session;
     try {
-      return this.#session.commit(hasTakenSlot);
+      const events = this.#session.commit(hasTakenSlot);
+      // A call that changed nothing is answered from what it read.
+      if (!sync.isPending && !requests.every(mayAnswerEarly)) sync.syncOthers();
+      return events;
     } catch (error) {
       if (!isInputOutput(error)) throw error;
       this.#health.failed(error);

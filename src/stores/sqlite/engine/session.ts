@@ -205,6 +205,22 @@ export class Session {
     return events;
   }
 
+  get hasLongLog(): boolean {
+    return this.#table.hasLongLog;
+  }
+
+  /** Adds the log of statistics to its cells, in a transaction of its own. Throws when another process holds the lock. */
+  aggregateStatistics(): void {
+    this.begin('later');
+    try {
+      this.#table.aggregateStatistics();
+      this.commit();
+    } catch (error) {
+      this.rollback();
+      throw error;
+    }
+  }
+
   /** Never throws: a transaction that a failing disk keeps open is rolled back before the next one begins. */
   rollback(): void {
     this.#tryRollBack();
@@ -289,8 +305,12 @@ export class Session {
   /** Drops the caches if another engine wrote, and reads its events. */
   #catchUp(): void {
     if (!this.others.haveWritten()) return;
-    this.#forget();
+    const { version } = this.#numbers.given;
+    this.#table.forget();
     this.#clock.merge(this.#numbers.load());
+    // Every change of a record takes a version.
+    if (this.#numbers.given.version !== version) this.#records.forget();
+    this.sync.othersWrote();
     this.others.catchUp();
   }
 

@@ -2,6 +2,8 @@
  * The Records port over the same database, as plain functions of the open transaction.
  *
  * Queue settings are read from here. Each is parsed once and cached until a record is written.
+ *
+ * Invariant: every change of a record takes a version of the store, so that other engines know that theirs are current.
  */
 
 import { TRACKED_RECORD } from '../../../core/job/tracked-jobs.ts';
@@ -92,11 +94,13 @@ export class SqliteRecords {
   /** Writes a record as it is, without a version check and without an event. */
   restore({ kind, key, version, value, expiresAt, updatedAt }: StoredRecord): void {
     execute(this.#put, kind, key, version, value, expiresAt, updatedAt);
+    this.#options.numbers.takeVersion();
     this.forget();
   }
 
   drop(kind: string, key: string): void {
     execute(this.#delete, kind, key);
+    this.#options.numbers.takeVersion();
     this.forget();
   }
 
@@ -156,6 +160,7 @@ export class SqliteRecords {
     if (known === null) return refuse('not-found', `${kind} ${key}`);
     if (ifVersion !== undefined && ifVersion !== known.version) return refuse('version-conflict', `${kind} ${key}`);
     this.#delete.run(kind, key);
+    this.#options.numbers.takeVersion();
     this.#changed(kind, key, now);
     if (kind === TRACKED_RECORD) this.#options.marked(key, false);
     return { ok: true as const };

@@ -518,6 +518,10 @@ export class SqliteTable implements Table {
     this.#statistics.forgetDays(queue, kept, limit);
   }
 
+  get hasLongLog(): boolean {
+    return this.#log.isLong;
+  }
+
   /** Adds the pending entries of the log to the cells and pages. */
   aggregateStatistics(): void {
     const entries = this.#log.take();

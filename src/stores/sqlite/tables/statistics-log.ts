@@ -68,6 +68,11 @@ export class StatisticsLog {
     return this.#size > MAX_LOG_ENTRIES;
   }
 
+  /** Whether the log is half as long as it may be, as far as is known. */
+  get isLong(): boolean {
+    return (this.#size ?? 0) > MAX_LOG_ENTRIES / 2;
+  }
+
   /** Drops the entries of the transaction, and what is known of the file: another engine wrote, or it was rolled back. */
   forget(): void {
     this.#size = undefined;
