@@ -33,7 +33,9 @@ export class PendingInserts {
     const rows = Array.from({ length: INSERTED_TOGETHER }, (_, place) => shared(`?1 + ${place}`));
     this.#one = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS})
       VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6, ?7)`);
-    this.#many = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS}) VALUES ${numbered(rows.join(', '), 5)}`);
+    // With ABORT, the default, SQLite would copy every page before its first change, to undo the rows before a failed one.
+    // The caller undoes them: each failure ends with a rollback, of the transaction or to the savepoint of the call.
+    this.#many = db.prepare(`INSERT OR FAIL INTO jobs (${PLAIN_COLUMNS}) VALUES ${numbered(rows.join(', '), 5)}`);
   }
 
   add(job: Job): void {
