@@ -9,7 +9,7 @@ const refused = ['src/stores/sqlite/engine/connection.test.ts'];
 const waiting = ['test/contract/sqlite.test.ts', 'src/stores/sqlite/engine/engine.test.ts'];
 /** Counts syncs, and cuts the power after claims. */
 const later = ['test/faults/later-sync-sqlite.test.ts'];
-const joined = ['src/stores/sqlite/engine/joined-adds.test.ts'];
+const joined = ['src/stores/sqlite/joined-adds.test.ts'];
 const batches = ['src/stores/sqlite/row-batches.test.ts'];
 /** The order of syncs, answers and events. */
 const engine = ['src/stores/sqlite/engine/engine.test.ts'];
@@ -388,7 +388,7 @@ export const sqlite = [
   },
   {
     name: 'sqlite: adds that travel as one call get the results of each other',
-    file: 'src/stores/sqlite/engine/joined-adds.ts',
+    file: 'src/stores/sqlite/joined-adds.ts',
     find: '      from = until;\n',
     replace: '',
     suites: joined,
@@ -409,7 +409,7 @@ export const sqlite = [
   },
   {
     name: 'sqlite: an add that throws takes others with it',
-    file: 'src/stores/sqlite/engine/joined-adds.ts',
+    file: 'src/stores/sqlite/joined-adds.ts',
     find: " && typeof job.data === 'string'",
     replace: '',
     suites: joined,

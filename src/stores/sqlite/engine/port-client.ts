@@ -8,7 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
 import type { CallOptions, EventListener, EventScope, NewJob, Unsubscribe } from '../../../core/ports/job-store.ts';
 import { addingEvents } from '../../../core/ports/job-store.ts';
-import { JoinedAdds } from './joined-adds.ts';
+import { JoinedAdds } from '../joined-adds.ts';
 import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
 import { packArgument, unpackAnswer, unpackEvents } from './packing.ts';

@@ -5,8 +5,8 @@
  * Invariant: a call that joined succeeds or fails as it would alone. So no add joins that could throw because of its own
  * jobs, and each gets the results of its own jobs.
  */
-import { isPlain } from '../../../core/lifecycle/lifecycle.ts';
-import type { AddResult, NewJob } from '../../../core/ports/job-store.ts';
+import { isPlain } from '../../core/lifecycle/lifecycle.ts';
+import type { AddResult, NewJob } from '../../core/ports/job-store.ts';
 
 /** Jobs of one joined call. */
 const MAX_JOINED = 100;
@@ -17,12 +17,12 @@ interface Caller {
   readonly reject: (error: Error) => void;
 }
 
-/** Is the waiter of the joined call (port-client.ts). */
+/** Is the waiter of the joined call (engine/port-client.ts). */
 export class JoinedAdds {
   readonly name = 'add';
   /** The jobs of all calls. */
   readonly argument: NewJob[] = [];
-  /** The same as packing.ts sends them. It grows until the call is sent. */
+  /** The same as engine/packing.ts sends them. It grows until the call is sent. */
   readonly packed: string[];
   readonly #counts: number[] = [];
   readonly #callers: Caller[] = [];

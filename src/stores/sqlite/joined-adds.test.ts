@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
-import { openFreshSqlite, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
-import type { AddResult, NewJob } from '../../../core/ports/job-store.ts';
-import type { Store } from '../../../core/ports/store.ts';
-import type { ToEngine } from './messages.ts';
-import { PortClient } from './port-client.ts';
+import { openFreshSqlite, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
+import type { AddResult, NewJob } from '../../core/ports/job-store.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { ToEngine } from './engine/messages.ts';
+import { PortClient } from './engine/port-client.ts';
 
 removeFoldersAtTheEnd();
 
