@@ -1,6 +1,6 @@
 /** One queue of a connection. The rules are in the core, not here. */
 import type { AddOptions as StoredOptions } from '../core/input/add-options.ts';
-import { toNewJob } from '../core/input/add-options.ts';
+import { newJobsWith, toNewJob } from '../core/input/add-options.ts';
 import { toJsonText } from '../core/input/json.ts';
 import { sameJson } from '../core/input/same-json.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
@@ -49,6 +49,9 @@ export interface AddOptions extends StoredOptions {
 /** A query for a page of the jobs of this queue. */
 export type QueueQuery = Partial<Omit<JobQuery, 'queue' | 'order'>>;
 
+/** The options of `addAll`: for all jobs, or for each. */
+type GivenOptions = AddOptions | undefined | readonly (AddOptions | undefined)[];
+
 const PAGE = 50;
 const MAX_ADD = 1_000;
 
@@ -80,14 +83,10 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     items: readonly Data[],
     options?: Omit<AddOptions, 'id'> | ((data: Data, index: number) => AddOptions),
   ): Promise<readonly AddedJob<Result>[]> {
-    const optionsOf = typeof options === 'function' ? options : () => options;
-    const all = items.map((data, index) => ({ data, options: optionsOf(data, index) }));
-    if (all.some((each) => each.options?.attach !== undefined)) return this.#addEach(all);
-    const jobs: NewJob[] = [];
-    for (const { data, options: given } of all) {
-      if (this.#schema !== null) await this.#check(data);
-      jobs.push(this.#toNewJob(data, given));
-    }
+    const given: GivenOptions =
+      typeof options === 'function' ? items.map((data, index) => options(data, index)) : options;
+    if (hasFiles(given)) return this.#addEach(items, given);
+    const jobs = await this.#toNewJobs(items, given);
     const answers = [];
     for (let from = 0; from < jobs.length; from += MAX_ADD) {
       answers.push(...(await this.#connection.store.jobs.add(jobs.slice(from, from + MAX_ADD))));
@@ -100,9 +99,9 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     return addedJob(answer, this.#connection);
   }
 
-  async #addEach(all: readonly { readonly data: Data; readonly options: AddOptions | undefined }[]) {
+  async #addEach(items: readonly Data[], given: GivenOptions): Promise<readonly AddedJob<Result>[]> {
     const added: AddedJob<Result>[] = [];
-    for (const { data, options } of all) added.push(await this.add(data, options));
+    for (const [index, data] of items.entries()) added.push(await this.add(data, optionsAt(given, index)));
     return added;
   }
 
@@ -233,6 +232,20 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     if (this.#schema !== null) await validate(`data for queue ${this.name}`, this.#schema, data);
   }
 
+  /** Options that all jobs share are checked once. */
+  async #toNewJobs(items: readonly Data[], given: GivenOptions): Promise<readonly NewJob[]> {
+    const { newId } = this.#connection;
+    const jobs: NewJob[] = [];
+    let make: ReturnType<typeof newJobsWith> | undefined;
+    for (const [index, data] of items.entries()) {
+      if (this.#schema !== null) await this.#check(data);
+      const basis = { queue: this.name, data: toJsonText('data', data), newId };
+      if (make === undefined || isList(given)) make = newJobsWith(optionsAt(given, index));
+      jobs.push(make(basis));
+    }
+    return jobs;
+  }
+
   #toNewJob(data: Data, options: StoredOptions | undefined): NewJob {
     const job = { queue: this.name, data: toJsonText('data', data), newId: this.#connection.newId };
     return toNewJob(job, options);
@@ -243,4 +256,17 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     const now = Date.now();
     return { jobs: page.jobs.map((job) => viewOf<Data, Result>(job, settings, now)), next: page.next };
   }
+}
+
+function optionsAt(given: GivenOptions, index: number): AddOptions | undefined {
+  return isList(given) ? given[index] : given;
+}
+
+function hasFiles(given: GivenOptions): boolean {
+  return isList(given) ? given.some((each) => each?.attach !== undefined) : given?.attach !== undefined;
+}
+
+/** `Array.isArray` does not know lists that are read-only. */
+function isList(given: GivenOptions): given is readonly (AddOptions | undefined)[] {
+  return Array.isArray(given);
 }

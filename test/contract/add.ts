@@ -57,7 +57,39 @@ const EVERY_FIELD = {
   unique: { key: 'k', scope: 'queue', until: 'period', periodMs: 1_000 },
 } as const;
 
+/** Jobs of one call, some of them alike, in queues of which four decide by more than the name. */
+const MIXED = [
+  ...['a1', 'a2', 'a3'].map((id) => ({ id, queue: 'plain', data: `"${id}"` })),
+  { id: 'a2', queue: 'plain', data: '"again"' },
+  { id: 'a4', queue: 'plain', data: '1', priority: 3 },
+  { id: 'a5', queue: 'plain', data: '2' },
+  ...['b1', 'b2', 'b3'].map((id) => ({ id, queue: 'ranked', data: '1' })),
+  ...['c1', 'c2', 'c3'].map((id, n) => ({ id, queue: 'keyed', data: `{"tenant":${n % 2}}` })),
+  ...['d1', 'd2', 'd3'].map((id, n) => ({ id, queue: 'coalescing', data: `{"site":${n % 2}}` })),
+  ...['e1', 'a1'].map((id) => ({ id, queue: 'closed', data: '1' })),
+  { id: 'a6', queue: 'plain', data: '3', delayMs: 5 },
+  { id: 'a7', queue: 'plain', data: '4' },
+];
+
 export function addContract(open: Open): void {
+  it('gives each job of a call the record that it would get in a call of its own', async () => {
+    const [together, single] = [await open(), await open()];
+    for (const bench of [together, single]) {
+      await bench.setQueue('ranked', { priority: 7 });
+      await bench.setQueue('keyed', { keys: { by: ['tenant'], limit: 1 } });
+      await bench.setQueue('coalescing', { coalesce: { by: ['site'] } });
+      await bench.setQueue('closed', { state: 'down' });
+    }
+    const results = [];
+    for (const job of MIXED) results.push(...(await single.jobs.add([job])));
+    expect(await together.jobs.add(MIXED)).toEqual(results);
+    const ids = [...new Set(MIXED.map(({ id }) => id))];
+    expect(await together.jobs.find(ids)).toEqual(await single.jobs.find(ids));
+    const queues = [...new Set(MIXED.map(({ queue }) => queue))];
+    expect(await together.jobs.count(queues)).toEqual(await single.jobs.count(queues));
+    expect(await together.jobs.history('a3')).toEqual(await single.jobs.history('a3'));
+  });
+
   it('gives a new job its defaults', async () => {
     const bench = await open();
     expect(await bench.add({ id: 'a', data: '[1]' })).toEqual([

@@ -5,6 +5,34 @@ const rules = ['test/contract/memory.test.ts'];
 
 export const core = [
   {
+    name: 'core: jobs of a queue with keys or coalescing are added alike',
+    file: 'src/core/operations/add.ts',
+    find: ' || entryDependsOnData(settings)) return null;',
+    replace: ' || (entryDependsOnData(settings) && now < 0)) return null;',
+    suites: rules,
+  },
+  {
+    name: 'core: a job with options is added like the plain one before it',
+    file: 'src/core/operations/add.ts',
+    find: ' || !isPlain(input))\n',
+    replace: ')\n',
+    suites: rules,
+  },
+  {
+    name: 'core: a job is added like one of another queue',
+    file: 'src/core/operations/add.ts',
+    find: ' || template.job.queue !== input.queue',
+    replace: '',
+    suites: rules,
+  },
+  {
+    name: 'core: a plain job whose id exists is added again',
+    file: 'src/core/operations/add.ts',
+    find: "  const known = table.get(id);\n  if (known !== undefined) return resultOf('exists', known);\n  const { queue",
+    replace: '  const { queue',
+    suites: rules,
+  },
+  {
     name: 'core: a deleted queue accepts jobs',
     file: 'src/core/settings/delete-queue.ts',
     find: "return state === 'down' || state === 'deleted' ? state : null;",

@@ -9,6 +9,7 @@ const refused = ['src/stores/sqlite/engine/connection.test.ts'];
 const waiting = ['test/contract/sqlite.test.ts', 'src/stores/sqlite/engine/engine.test.ts'];
 /** Counts syncs, and cuts the power after claims. */
 const later = ['test/faults/later-sync-sqlite.test.ts'];
+const joined = ['src/stores/sqlite/joined-adds.test.ts'];
 const batches = ['src/stores/sqlite/row-batches.test.ts'];
 /** The order of syncs, answers and events. */
 const engine = ['src/stores/sqlite/engine/engine.test.ts'];
@@ -411,6 +412,34 @@ export const sqlite = [
     find: " && !(event.type === 'added' && running.has(event.id))",
     replace: ' && running.size >= 0',
     suites: ['test/contract/own-adds.test.ts'],
+  },
+  {
+    name: 'sqlite: adds that travel as one call get the results of each other',
+    file: 'src/stores/sqlite/joined-adds.ts',
+    find: '      from = until;\n',
+    replace: '',
+    suites: joined,
+  },
+  {
+    name: 'sqlite: an add joins a call that was sent',
+    file: 'src/stores/sqlite/engine/port-client.ts',
+    find: '    this.#outbox = [];\n    this.#joined = undefined;\n',
+    replace: '    this.#outbox = [];\n',
+    suites: joined,
+  },
+  {
+    name: 'sqlite: an add overtakes a call that was made before it',
+    file: 'src/stores/sqlite/engine/port-client.ts',
+    find: '        this.#joined = undefined;\n',
+    replace: '',
+    suites: joined,
+  },
+  {
+    name: 'sqlite: an add that throws takes others with it',
+    file: 'src/stores/sqlite/joined-adds.ts',
+    find: " && typeof job.data === 'string'",
+    replace: '',
+    suites: joined,
   },
   {
     name: 'sqlite: an add does not wake the workers of its own client',

@@ -138,8 +138,19 @@ interface JobBasis {
 
 /** Checks a producer's options and returns the job for the store. */
 export function toNewJob(job: JobBasis, options: AddOptions | undefined): NewJob {
-  if (options === undefined && !isAddress(job.queue)) return { id: job.newId(), queue: job.queue, data: job.data };
+  if (options === undefined && !isAddress(job.queue)) return bareJob(job);
   return newJobOf(job, checked('job options', options ?? {}, addOptions));
+}
+
+/** Checks options once, and returns the function that makes jobs with them. */
+export function newJobsWith(options: AddOptions | undefined): (job: JobBasis) => NewJob {
+  const given = checked('job options', options ?? {}, addOptions);
+  const isBare = Object.keys(given).length === 0;
+  return (job) => (isBare && !isAddress(job.queue) ? bareJob(job) : newJobOf(job, given));
+}
+
+function bareJob(job: JobBasis): NewJob {
+  return { id: job.newId(), queue: job.queue, data: job.data };
 }
 
 /** The same with options that are checked already. A job for an address is added to the queue `relay`. */

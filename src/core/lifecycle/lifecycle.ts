@@ -57,6 +57,9 @@ function withoutLease(job: Job): Job {
 
 // ── adding ───────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** The fields in which plain jobs of a queue differ. */
+export type PlainJob = Pick<NewJob, 'id' | 'data'>;
+
 interface CreationContext {
   readonly now: number;
   readonly seq: number;
@@ -108,6 +111,20 @@ export function created(input: NewJob, context: CreationContext): Transition {
     endedAt: null,
   };
   return transition(job, 'added', now);
+}
+
+/** Returns whether a new job has only a queue, an id and data: all of a queue become the same but for id, data and number. */
+export function isPlain(input: NewJob): boolean {
+  const isUnnamed =
+    input.name === undefined && input.tags === undefined && input.unique === undefined && input.onTaken === undefined;
+  const isForNow = input.runAt === undefined && input.delayMs === undefined && input.draft === undefined;
+  const isAlone = input.dependsOn === undefined;
+  return isUnnamed && isForNow && isAlone && input.priority === undefined && input.policy === undefined;
+}
+
+/** What `created` returns for a plain job, from what it returned for another one at the same time. */
+export function createdLike(template: Transition, { id, data }: PlainJob, seq: number): Transition {
+  return { job: { ...template.job, id, data, seq }, row: template.row };
 }
 
 /** Commits a draft: its delay starts now. `runAt` equal to `createdAt` means that the producer gave no time. */

@@ -4,18 +4,41 @@ import type { Job } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
 import { addParents, ruleOf } from '../lifecycle/dependencies.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
-import { committed, created, replacedBy } from '../lifecycle/lifecycle.ts';
+import { committed, created, isPlain, replacedBy } from '../lifecycle/lifecycle.ts';
 import type { AddOutcome, AddResult, NewJob, TargetResult } from '../ports/job-store.ts';
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
 import { closedState } from '../settings/delete-queue.ts';
 import { apply, eventOf, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
 import { findParents, waitFor } from './dependents.ts';
-import { enterQueue } from './enqueue.ts';
+import { enterQueue, entryDependsOnData } from './enqueue.ts';
 import { addBehindHolder } from './outbox.ts';
 
+/** Plain jobs of one queue that follow one another are decided once. */
 export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {
-  return jobs.map((input) => addOne(table, input, now));
+  let template: Transition | null = null;
+  return jobs.map((input) => {
+    if (template === null || template.job.queue !== input.queue || !isPlain(input))
+      template = templateFor(table, input, now);
+    return template === null ? addOne(table, input, now) : addLike(table, template, input);
+  });
+}
+
+/** Returns what each plain job of this queue becomes now; null if that depends on more than the queue. */
+function templateFor(table: Table, input: NewJob, now: number): Transition | null {
+  const settings = table.settings(input.queue);
+  const isOpen = table.closed() === null && closedState(settings) === null;
+  if (!isPlain(input) || !isOpen || entryDependsOnData(settings)) return null;
+  return enterQueue(table, created(input, { now, seq: 0, settings }));
+}
+
+function addLike(table: Table, template: Transition, { id, data }: NewJob): AddResult {
+  const known = table.get(id);
+  if (known !== undefined) return resultOf('exists', known);
+  const { queue, state } = template.job;
+  table.insertLike(template, { id, data });
+  table.emit({ type: 'added', id, queue, state });
+  return { ok: true, outcome: 'added', id, queue, state };
 }
 
 function addOne(table: Table, input: NewJob, now: number): AddResult {

@@ -5,7 +5,13 @@ import { isBlocked } from '../job/job.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
 import { claimableKey } from '../limits/coalesce.ts';
 import type { Table } from '../ports/table.ts';
+import type { QueueSettings } from '../settings/settings.ts';
 import { withTurn } from './throttles.ts';
+
+/** Returns whether `enterQueue` reads the data of a new job. */
+export function entryDependsOnData({ keys, coalesce }: QueueSettings): boolean {
+  return keys !== null || coalesce !== null;
+}
 
 /** Sets a job's turn among the keys, the key by which equal jobs find it, and since when it can be claimed. */
 export function enterQueue(table: Table, transition: Transition, before?: Job): Transition {

@@ -9,6 +9,7 @@ import type { HistoryRow } from '../job/history.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../job/job.ts';
 import type { Step, StepKind } from '../job/step.ts';
 import type { ClockStep } from '../lifecycle/clock.ts';
+import type { PlainJob, Transition } from '../lifecycle/lifecycle.ts';
 import type { BucketState, Throttle } from '../limits/bucket.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 import type { CurrentFailureGroup } from '../statistics/failure-trend.ts';
@@ -52,6 +53,8 @@ export interface Table {
   get(id: string): Job | undefined;
   rows(id: string): readonly HistoryRow[];
   insert(job: Job, row: HistoryRow): void;
+  /** Inserts `createdLike(template, job, takeSeq())`. */
+  insertLike(template: Transition, job: PlainJob): void;
   /** `row` is null for a heartbeat, which is not history. */
   replace(before: Job, after: Job, row: HistoryRow | null): void;
   /** Appends a row that changes only the history. */

@@ -11,7 +11,8 @@ import type { EndedState, Job, JobState, RunningJob } from '../../core/job/job.t
 import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job/job.ts';
 import type { Step, StepKind } from '../../core/job/step.ts';
 import type { ClockStep } from '../../core/lifecycle/clock.ts';
-import { claimOrder, keyAddress } from '../../core/lifecycle/lifecycle.ts';
+import type { PlainJob, Transition } from '../../core/lifecycle/lifecycle.ts';
+import { claimOrder, createdLike, keyAddress } from '../../core/lifecycle/lifecycle.ts';
 import type { BucketState, Throttle } from '../../core/limits/bucket.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { TagCount } from '../../core/ports/insight.ts';
@@ -90,6 +91,11 @@ export class MemoryTable implements Table {
     this.#bySeq.set(job.seq, job.id);
     this.#enter(job);
     this.append(job, row);
+  }
+
+  insertLike(template: Transition, input: PlainJob): void {
+    const { job, row } = createdLike(template, input, this.takeSeq());
+    this.insert(job, row);
   }
 
   replace(before: Job, after: Job, row: HistoryRow | null): void {

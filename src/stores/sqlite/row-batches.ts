@@ -6,6 +6,7 @@
  */
 import type { HistoryRow } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
+import type { PlainJob } from '../../core/lifecycle/lifecycle.ts';
 import type { Database, Statement } from './engine/sqlite-database.ts';
 import { execute } from './engine/sqlite-database.ts';
 import { isForbidden } from './engine/sqlite-problem.ts';
@@ -16,6 +17,8 @@ import { sumOf } from './tables/job-row.ts';
 
 /** Divides the jobs of a bulk add and the calls of a message. */
 const INSERTED_TOGETHER = 10;
+/** Id, data and checksum. */
+const OWN_VALUES = 3;
 const MAX_UPDATES = 1_000;
 /** Fewer are updated one by one. */
 const MIN_UPDATES = 3;
@@ -26,41 +29,52 @@ const PLAIN_COLUMNS = 'seq, id, queue, state, ready, priority, run_at, created_a
 export class PendingInserts {
   readonly #one: Statement;
   readonly #many: Statement;
-  #jobs: Job[] = [];
+  /** The first job, and a job that has the queue, priority and time of all. */
+  #first = 0;
+  #shared: Job | null = null;
+  /** Id, data and checksum of each job. */
+  #values: SqlValue[] = [];
 
   constructor(db: Database) {
     const shared = (seq: string) => `(${seq}, ?, ?2, 'waiting', 1, ?3, ?4, ?4, ?, ?)`;
     const rows = Array.from({ length: INSERTED_TOGETHER }, (_, place) => shared(`?1 + ${place}`));
     this.#one = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS})
       VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6, ?7)`);
-    this.#many = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS}) VALUES ${numbered(rows.join(', '), 5)}`);
+    // With ABORT, the default, SQLite would copy every page before its first change, to undo the rows before a failed one.
+    // The caller undoes them: each failure ends with a rollback, of the transaction or to the savepoint of the call.
+    this.#many = db.prepare(`INSERT OR FAIL INTO jobs (${PLAIN_COLUMNS}) VALUES ${numbered(rows.join(', '), 5)}`);
   }
 
-  add(job: Job): void {
-    const first = this.#jobs[0];
-    if (first !== undefined && !isNext(first, job, this.#jobs.length)) this.flush();
-    this.#jobs.push(job);
-    if (this.#jobs.length === INSERTED_TOGETHER) this.flush();
+  /** `shared`: a job that has the queue, priority and time of this one. */
+  add(shared: Job, { id, data }: PlainJob, seq: number): void {
+    if (this.#shared !== null && !this.#isNext(shared, seq)) this.flush();
+    if (this.#shared === null) this.#first = seq;
+    this.#shared = shared;
+    this.#values.push(id, data, sumOf(data));
+    if (this.#values.length === INSERTED_TOGETHER * OWN_VALUES) this.flush();
   }
 
   flush(): void {
-    const [first] = this.#jobs;
-    if (first === undefined) return;
-    const jobs = this.#jobs;
-    this.#jobs = [];
-    if (jobs.length < INSERTED_TOGETHER) return this.#insertEach(jobs);
-    const values: SqlValue[] = [first.seq, first.queue, first.priority, first.createdAt];
-    for (const { id, data } of jobs) values.push(id, data, sumOf(data));
-    execute(this.#many, ...values);
+    if (this.#shared === null) return;
+    const [{ queue, priority, createdAt }, values, first] = [this.#shared, this.#values, this.#first];
+    this.forget();
+    if (values.length === INSERTED_TOGETHER * OWN_VALUES)
+      return execute(this.#many, first, queue, priority, createdAt, ...values);
+    for (let at = 0; at < values.length; at += OWN_VALUES) {
+      const [id, data, sum] = values.slice(at, at + OWN_VALUES);
+      execute(this.#one, first + at / OWN_VALUES, id, queue, priority, createdAt, data, sum);
+    }
   }
 
   forget(): void {
-    this.#jobs = [];
+    this.#shared = null;
+    this.#values = [];
   }
 
-  #insertEach(jobs: readonly Job[]): void {
-    for (const { seq, id, queue, priority, createdAt, data } of jobs)
-      execute(this.#one, seq, id, queue, priority, createdAt, data, sumOf(data));
+  #isNext({ queue, priority, createdAt }: Job, seq: number): boolean {
+    const shared = this.#shared;
+    const isAlike = shared?.queue === queue && shared.priority === priority && shared.createdAt === createdAt;
+    return isAlike && seq === this.#first + this.#values.length / OWN_VALUES;
   }
 }
 
@@ -68,15 +82,6 @@ export class PendingInserts {
 function numbered(text: string, first: number): string {
   let next = first;
   return text.replaceAll(/\?(?!\d)/g, () => `?${next++}`);
-}
-
-function isNext(first: Job, job: Job, place: number): boolean {
-  return (
-    job.seq === first.seq + place &&
-    job.createdAt === first.createdAt &&
-    job.queue === first.queue &&
-    job.priority === first.priority
-  );
 }
 
 /** An update with a history row: the columns and their values as in `difference`. */

@@ -5,6 +5,7 @@
  * Invariant: unpacking what was packed gives an equal argument or answer. Values that are not plain are sent unpacked.
  */
 import type { Job } from '../../../core/job/job.ts';
+import { isPlain } from '../../../core/lifecycle/lifecycle.ts';
 import type {
   AddResult,
   ClaimResult,
@@ -52,14 +53,6 @@ function packJobs(jobs: readonly NewJob[]): PackedJobs | readonly NewJob[] {
     packed.push(job.id, job.data);
   }
   return packed;
-}
-
-function isPlain(job: NewJob): boolean {
-  const isUnnamed =
-    job.name === undefined && job.tags === undefined && job.unique === undefined && job.onTaken === undefined;
-  const isForNow = job.runAt === undefined && job.delayMs === undefined && job.draft === undefined;
-  const isAlone = job.dependsOn === undefined;
-  return isUnnamed && isForNow && isAlone && job.priority === undefined && job.policy === undefined;
 }
 
 function unpackJobs(packed: PackedJobs | readonly NewJob[]): readonly NewJob[] {

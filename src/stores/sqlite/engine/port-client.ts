@@ -8,6 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
 import type { CallOptions, EventListener, EventScope, NewJob, Unsubscribe } from '../../../core/ports/job-store.ts';
 import { addingEvents } from '../../../core/ports/job-store.ts';
+import { JoinedAdds } from '../joined-adds.ts';
 import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
 import { packArgument, unpackAnswer, unpackEvents } from './packing.ts';
@@ -33,6 +34,8 @@ export class PortClient {
   /** What the engine knows of the listeners. */
   #scope: EventScope | null = null;
   #outbox: Request[] = [];
+  /** The last call of the outbox, if further adds may join it. */
+  #joined: JoinedAdds | undefined;
   #lastId = 0;
   #unacknowledged = 0;
   #over: LonghaulError | undefined;
@@ -44,24 +47,37 @@ export class PortClient {
     port.on('close', () => this.lose());
   }
 
-  call(name: RequestName, argument: unknown, { now, sync, wait }: CallOptions = {}): Promise<unknown> {
+  call(name: RequestName, argument: unknown, options: CallOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#over !== undefined) return reject(this.#over);
-      this.#lastId += 1;
-      const waits = wait?.signal.aborted === false ? wait : undefined;
-      this.#waiters.set(this.#lastId, {
-        name,
-        argument,
-        resolve,
-        reject,
-        wait: waits && this.#withdrawal(waits.signal),
-      });
-      this.#outbox.push(shortened([this.#lastId, name, packArgument(name, argument), now, sync, waits?.ms]));
-      // Runs after all other work of this turn.
-      if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
-      else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
+      if (name !== 'add' || !this.#join(argument as readonly NewJob[], options, { resolve, reject })) {
+        this.#joined = undefined;
+        this.#push({ name, argument, resolve, reject }, packArgument(name, argument), options);
+      }
       if (name === 'add') this.#wakeWorkers(argument as readonly NewJob[]);
     });
+  }
+
+  #push(waiter: Omit<Waiter, 'wait'>, packed: unknown, { now, sync, wait }: CallOptions): void {
+    this.#lastId += 1;
+    const waits = wait?.signal.aborted === false ? wait : undefined;
+    this.#waiters.set(this.#lastId, { ...waiter, wait: waits && this.#withdrawal(waits.signal) });
+    this.#outbox.push(shortened([this.#lastId, waiter.name, packed, now, sync, waits?.ms]));
+    // Runs after all other work of this turn.
+    if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
+    else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
+  }
+
+  /** Adds the jobs to the last call of the outbox, or as a call that others may join. Returns false if neither is possible. */
+  #join(jobs: readonly NewJob[], { now }: CallOptions, caller: Pick<Waiter, 'resolve' | 'reject'>): boolean {
+    if (now !== undefined || !JoinedAdds.mayJoin(jobs)) return false;
+    if (this.#joined?.join(jobs, caller) !== true) {
+      const joined = new JoinedAdds(jobs, caller);
+      this.#joined = joined;
+      this.#push(joined, joined.packed, {});
+    }
+    if (this.#joined?.isFull === true) this.#flush();
+    return true;
   }
 
   subscribe(listener: EventListener, scope: EventScope = 'all'): Unsubscribe {
@@ -129,6 +145,7 @@ export class PortClient {
     const requests = this.#outbox;
     if (requests.length === 0) return;
     this.#outbox = [];
+    this.#joined = undefined;
     try {
       this.send({ kind: 'requests', requests });
     } catch (error) {

@@ -8,6 +8,8 @@
 import type { HistoryRow } from '../../../core/job/history.ts';
 import { MAX_HISTORY } from '../../../core/job/history.ts';
 import type { Job } from '../../../core/job/job.ts';
+import type { PlainJob, Transition } from '../../../core/lifecycle/lifecycle.ts';
+import { createdLike } from '../../../core/lifecycle/lifecycle.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { execute, firstRow } from '../engine/sqlite-database.ts';
 import { isForbidden } from '../engine/sqlite-problem.ts';
@@ -54,6 +56,8 @@ export class JobRows {
   readonly #pendingInserts: PendingInserts;
   readonly #pendingUpdates: PendingUpdates;
   #presumesNew = false;
+  /** The last template whose jobs are plain. */
+  #plainTemplate: Job | null = null;
 
   constructor(db: Database) {
     this.#db = db;
@@ -105,13 +109,24 @@ export class JobRows {
     return row === undefined ? [] : unpackRows(...row);
   }
 
+  /** Inserts `createdLike(template, input, seq)`. */
+  insertLike(template: Transition, input: PlainJob, seq: number): void {
+    if (template.job === this.#plainTemplate) return this.#pendingInserts.add(template.job, input, seq);
+    const { job, row } = createdLike(template, input, seq);
+    this.insert(job, row);
+    this.#plainTemplate = isPlain(job, row) ? template.job : null;
+  }
+
   insert(job: Job, row: HistoryRow): void {
-    const rest = restText(job);
-    const history = packFirstRow(row, job.createdAt);
-    if (isPlain(job, row.at) && rest === null && history === '') this.#pendingInserts.add(job);
-    else execute(this.#insert, ...allColumns(job, row.at), rest, ...textColumns(job), history);
+    if (isPlain(job, row)) this.#pendingInserts.add(job, job, job.seq);
+    else this.#insertRow(job, row);
     for (const tag of job.tags) this.#tag.run(tag, job.seq);
     this.#cache(job);
+  }
+
+  #insertRow(job: Job, row: HistoryRow): void {
+    const history = packFirstRow(row, job.createdAt);
+    execute(this.#insert, ...allColumns(job, row.at), restText(job), ...textColumns(job), history);
   }
 
   /** Inserts a job with its whole history. An earlier row of the job must be deleted before. */
@@ -189,10 +204,11 @@ export class JobRows {
 }
 
 /** Returns whether a new job waits for a worker and has only default fields, as nearly every job does. */
-function isPlain(job: Job, at: number): boolean {
+function isPlain(job: Job, row: HistoryRow): boolean {
   const isNew = job.attempt === 0 && job.lease === null && job.returnedAt === null && job.endedAt === null;
   const isBare = job.name === null && job.result === null && job.checkpoint === null;
-  return isNew && isBare && job.state === 'waiting' && job.runAt === job.createdAt && job.runAt <= at;
+  const isReady = job.state === 'waiting' && job.runAt === job.createdAt && job.runAt <= row.at;
+  return isNew && isBare && isReady && restText(job) === null && packFirstRow(row, job.createdAt) === '';
 }
 
 const NO_LEASE = Array<null>(9).fill(null);

@@ -10,6 +10,7 @@ import type { HistoryRow } from '../../../core/job/history.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../../../core/job/job.ts';
 import type { Step, StepKind } from '../../../core/job/step.ts';
 import type { ClockMemory, ClockStep } from '../../../core/lifecycle/clock.ts';
+import type { PlainJob, Transition } from '../../../core/lifecycle/lifecycle.ts';
 import { keyAddress } from '../../../core/lifecycle/lifecycle.ts';
 import type { BucketState, Throttle } from '../../../core/limits/bucket.ts';
 import type { TagCount } from '../../../core/ports/insight.ts';
@@ -163,6 +164,14 @@ export class SqliteTable implements Table {
     this.#jobs.insert(job, row);
     this.#waiting.follow(null, job, row);
     this.#coalesced.update(null, job);
+    this.#counters.add(job);
+  }
+
+  insertLike(template: Transition, input: PlainJob): void {
+    const { job, row } = template;
+    this.#numbers.readyAt(row.at);
+    this.#jobs.insertLike(template, input, this.#numbers.takeSeq());
+    this.#waiting.follow(null, job, row);
     this.#counters.add(job);
   }
 
