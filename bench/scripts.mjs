@@ -236,7 +236,12 @@ function installPeers() {
   const names = missing.map(([, name]) => name);
   if (process.getuid?.() !== 0) throw new Error(`install ${names.join(' and ')} first, or run this as root on Debian`);
   print(`Installing ${names.join(' and ')} …`);
-  execFileSync('apt-get', ['install', '-y', '--no-install-recommends', ...names], { stdio: 'ignore' });
+  try {
+    execFileSync('apt-get', ['update'], { stdio: 'ignore' });
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', ...names], { stdio: 'ignore' });
+  } catch {
+    throw new Error(`apt-get could not install ${names.join(' and ')}: install them first`);
+  }
 }
 
 const rotated = (names, by) => names.map((_, index) => names[(index + by) % names.length]);

@@ -2,11 +2,11 @@
  * The working directory of a script: new for every attempt, so that every run starts from the same state. Only the
  * checkpoint of an earlier attempt is copied into it. A script of an RQ queue finds `../msg` and `../attach` too.
  *
- * The few small files that every attempt needs are written synchronously, because the thread pool takes longer than the
- * writes. Large or rare files are written asynchronously.
+ * The few small files that every attempt needs are written and removed synchronously, because the thread pool takes
+ * longer. Large or rare files are written asynchronously.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { chmod, lchown, readdir, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmod, lchown, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Attachment } from '../../files/attachments/attachments.ts';
@@ -68,7 +68,8 @@ export function createFolders(attempt: string, kept: readonly string[]): void {
     const others = readdirSync(attempt).filter((name) => !kept.includes(name));
     for (const name of others) rmSync(join(attempt, name), { recursive: true, force: true });
   }
-  mkdirSync(join(workdirOf(attempt), OUT), { recursive: true, mode: 0o700 });
+  const work = workdirOf(attempt);
+  for (const folder of [work, join(work, OUT)]) mkdirSync(folder, { mode: 0o700 });
 }
 
 /** Searchable but not readable: the files beside the workdir are not the user's. */
@@ -92,9 +93,9 @@ export async function removeWorkdir(attempt: string): Promise<void> {
     for (const name of [ATTACH, MESSAGE]) rmSync(join(attempt, name), { force: true });
   try {
     // Most contain nothing else. `rm` would make a dozen calls.
-    await unlink(join(work, DATA));
-    await rmdir(join(work, OUT));
-    await rmdir(work);
+    unlinkSync(join(work, DATA));
+    rmdirSync(join(work, OUT));
+    rmdirSync(work);
   } catch {
     await rm(work, { recursive: true, force: true });
   }

@@ -49,6 +49,10 @@ const PIDS_WAIT_MS = 5_000;
 const YOUNG_MS = 2_000;
 const UNKNOWN: PidRecord = { boot: '', shim: { pid: 0, start: 0 }, script: null };
 
+/** The limit that no control group enforces. Without a limit the group is not read. */
+const watchedMemoryOf = ({ cgroup, maxMemoryBytes }: WatchContext): number | null =>
+  maxMemoryBytes !== undefined && groupMemoryLimit(cgroup) === null ? maxMemoryBytes : null;
+
 export class WatchedAttempt implements Attempt, LimitedAttempt {
   readonly folder: string;
   readonly end: Promise<AttemptEnd>;
@@ -93,7 +97,7 @@ export class WatchedAttempt implements Attempt, LimitedAttempt {
     this.logGaps = new LogGaps(folder, this.#monitor);
     this.#usage = isAdopted ? loadUsage(this.#files.usage) : NO_USAGE;
     this.#oomKills = isAdopted ? null : context.countOomKills();
-    this.#watchedMemoryBytes = groupMemoryLimit(context.cgroup) === null ? (context.maxMemoryBytes ?? null) : null;
+    this.#watchedMemoryBytes = watchedMemoryOf(context);
     this.#watch = new FolderWatch(folder, () => this.poll());
     this.end = new Promise((resolve) => (this.#resolveEnd = resolve));
   }

@@ -29,8 +29,10 @@ export function openCgroups(): Cgroups | null {
   const base = findBase();
   if (base === null) return null;
   removeUnused(base, (creator) => !isAlive(creator));
+  // Named after the pid and start time of its creator: other runners leave it alone while the creator lives.
+  const prefix = join(base, `${process.pid}-${readStat('self')?.start ?? 0}`);
   return {
-    make: (maxMemoryBytes) => makeIn(base, maxMemoryBytes),
+    make: (maxMemoryBytes) => makeGroup(`${prefix}-${++made}`, maxMemoryBytes),
     // Asynchronous, because the kernel takes its time.
     release: (path) => rmdir(path, () => undefined),
     find: (name) => (existsSync(join(base, name)) ? join(base, name) : null),
@@ -38,14 +40,10 @@ export function openCgroups(): Cgroups | null {
   };
 }
 
+/** Counts the groups of all runners of this process. */
 let made = 0;
 
-/**
- * Names the group after the pid and start time of its creator: other runners leave it alone while the creator lives.
- */
-function makeIn(base: string, maxMemoryBytes: number | null): string | null {
-  made += 1;
-  const path = join(base, `${process.pid}-${readStat('self')?.start ?? 0}-${made}`);
+function makeGroup(path: string, maxMemoryBytes: number | null): string | null {
   return tryTo(() => {
     mkdirSync(path);
     if (maxMemoryBytes !== null) limitMemory(path, maxMemoryBytes);

@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import type { ShimInput } from '../attempt/start-request.ts';
+import { readStat } from '../process-tree/process-stat.ts';
 import { compileLess } from './compile-less.ts';
 import { createLineReader, toLine } from './json-lines.ts';
 
@@ -59,7 +60,7 @@ function startShim({ id, folder, text }: ToRunner): void {
     shim.stdin.on('error', () => undefined);
     // Race with the death of this process: a shim counts as started once its whole input is written.
     shim.stdin.once('finish', () => send({ type: 'spawned', id }));
-    shim.stdin.end(text);
+    shim.stdin.end(`start=${readStat(shim.pid ?? 0)?.start ?? ''}\n${text}`);
   } catch (error) {
     refuse(error);
   }

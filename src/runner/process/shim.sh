@@ -18,11 +18,12 @@ exec </dev/null 2>/dev/null
 folder=$1 stdin=$2 cwd=$3 place=$4 group=$5
 shift 5
 
-# The start time distinguishes a process from a later one with the same pid.
-read_stat() { read -r stat <"/proc/$1/stat" && set -- ${stat##*) } && start=${20}; }
+# The start time distinguishes a process from a later one with the same pid. A shell reads it byte by byte, so the
+# runner process sets that of the shim.
+read_stat() { read -r stat </proc/self/stat && set -- ${stat##*) } && start=${20}; }
 
 # Race with an adopter (adopt.ts): the process that creates `pid` decides whether this attempt was started.
-claim_attempt() { read_stat $$; set -C; echo "$$ $start $place" >"$folder/pid" || exit 0; set +C; }
+claim_attempt() { [ -n "$start" ] || read_stat; set -C; echo "$$ $start $place" >"$folder/pid" || exit 0; set +C; }
 
 # Race with a disk that fills up: room for `exit` is reserved now, and write_exit overwrites it in place.
 reserve_exit() { printf '%128s' '' >"$folder/exit"; }
@@ -55,7 +56,7 @@ watch_deadline() {
 run_script() (
   trap - HUP INT QUIT TERM
   # Race with a stop (terminate.ts): the process is recorded before it execs the script.
-  read_stat self; echo "${stat%% *} $start $pipe" >>"$folder/pid"
+  read_stat; echo "${stat%% *} $start $pipe" >>"$folder/pid"
   [ -z "$group" ] || echo 0 >"$group/cgroup.procs"
   exec 2>>"$folder/log" >&2 3>/dev/fd/3 4</dev/fd/4 <"$stdin"
   cd "$cwd" || exit 126
@@ -64,26 +65,27 @@ run_script() (
   exec "$@"
 )
 
-# Reads the state and the written bytes of cat. A pid that is no longer that of a child belongs to another process: cat
-# has ended.
-read_cat() {
+# A pid that is no longer that of a child belongs to another process: cat has ended.
+read_state() {
   state=Z parent=
   while read -r key value rest; do
     case $key in State:) state=$value ;; PPid:) parent=$value; break ;; esac
   done <"/proc/$cat/status"
   [ "$parent" = $$ ] || state=Z
-  { read -r rest && read -r rest written; } <"/proc/$cat/io" || written=$((written + 4096))
 }
+
+read_written() { { read -r rest && read -r rest written; } <"/proc/$cat/io" || written=$((written + 4096)); }
 
 # Race with cat, which may still hold the last reports. A write to a pipe wakes its reader before the writer continues,
 # so a cat that sleeps has written all of them. So has a cat that has since written more than a pipe can hold: then a
-# process that the script left behind keeps writing. A cat that a node has paused for a moment needs more time.
+# process that the script left behind keeps writing. A cat that a node has paused for a moment needs more time. The shim
+# keeps its own end of the pipe open: an end of file would wake a cat that has nothing to write.
 drain_reports() {
-  exec 3>&-
-  turns=0 written=0; read_cat; enough=$((written + 2097152))
-  until [ "$state" = S ] || [ "$state" = Z ] || [ "$written" -ge "$enough" ]; do
+  turns=0 written=0 enough=
+  while read_state; [ "$state" != S ] && [ "$state" != Z ]; do
+    read_written
+    [ "$written" -lt "${enough:=$((written + 2097152))}" ] || break
     if [ $((turns += 1)) -le 100 ]; then ( : ); else command -p sleep 0.1; fi
-    read_cat
   done
   [ "$state" = Z ] || kill -9 "$cat"
   wait "$cat"; cat_status=$?
