@@ -88,7 +88,7 @@ export const sqlite = [
   {
     name: 'sqlite: a power cut makes tokens repeat',
     file: 'src/stores/sqlite/commit-sync.ts',
-    find: 'SKIPPED_TOKENS = 16_384',
+    find: 'SKIPPED_TOKENS = 65_536',
     replace: 'SKIPPED_TOKENS = 0',
     suites: later,
   },
@@ -464,6 +464,13 @@ export const sqlite = [
     file: 'src/stores/sqlite/row-batches.ts',
     find: 'if (at !== tokenAt && values[at] !== first.values[at]) return false;',
     replace: 'if (tokenAt === values.length) return false;',
+    suites: batches,
+  },
+  {
+    name: 'sqlite: a claim writes rows between those of its jobs',
+    file: 'src/stores/sqlite/row-batches.ts',
+    find: 'after.seq === from + place',
+    replace: 'after.seq >= from && place >= 0',
     suites: batches,
   },
   {
