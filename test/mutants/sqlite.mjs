@@ -9,6 +9,7 @@ const refused = ['src/stores/sqlite/engine/connection.test.ts'];
 const waiting = ['test/contract/sqlite.test.ts', 'src/stores/sqlite/engine/engine.test.ts'];
 /** Counts syncs, and cuts the power after claims. */
 const later = ['test/faults/later-sync-sqlite.test.ts'];
+const pending = ['src/stores/sqlite/commit-sync.test.ts'];
 const batches = ['src/stores/sqlite/row-batches.test.ts'];
 /** The order of syncs, answers and events. */
 const engine = ['src/stores/sqlite/engine/engine.test.ts'];
@@ -91,6 +92,13 @@ export const sqlite = [
     find: 'SKIPPED_TOKENS = 65_536',
     replace: 'SKIPPED_TOKENS = 0',
     suites: later,
+  },
+  {
+    name: 'sqlite: more claims wait for a sync than tokens are skipped for',
+    file: 'src/stores/sqlite/commit-sync.ts',
+    find: 'this.#pendingTokens > MAX_PENDING_TOKENS || isFollowed',
+    replace: 'isFollowed',
+    suites: pending,
   },
   {
     name: 'sqlite: an attempt has a log before its claim is synced',
