@@ -25,8 +25,9 @@ import { toSyncProblem } from './engine/sqlite-problem.ts';
 
 /** How long a claim may be pending. Short, so that few attempts are missing in the history after a power cut. */
 export const SYNC_WITHIN_MS = 100;
-const MAX_PENDING_TOKENS = 64;
-export const SKIPPED_TOKENS = 16_384;
+/** Several claims of a worker with a hundred slots: their settlements share an fsync too. */
+const MAX_PENDING_TOKENS = 256;
+export const SKIPPED_TOKENS = 65_536;
 /** A transaction with another event is synced at once: it freed jobs, or others follow it. */
 const PENDING_EVENTS: readonly StoreEvent['type'][] = ['added', 'claimed', 'completed'];
 
@@ -72,7 +73,7 @@ export class CommitSync {
    */
   committed(events: readonly StoreEvent[], hasTakenSlot: boolean): void {
     if (!this.#isEarly) return this.#done();
-    this.#pendingTokens += events.length;
+    this.#pendingTokens += events.filter(({ type }) => type === 'claimed').length;
     this.#hasEnded ||= events.some(({ type }) => type === 'completed');
     this.#timer ??= setTimeout(() => this.#syncDue(), SYNC_WITHIN_MS);
     const isFollowed = events.some(({ type }) => !PENDING_EVENTS.includes(type)) || (this.#hasEnded && hasTakenSlot);

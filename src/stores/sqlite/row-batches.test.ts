@@ -49,8 +49,11 @@ const completion = (job: { id: string; lease: { token: number } | null }): Settl
   kind: 'complete',
 });
 
-it('writes the same rows for many jobs as for one at a time', () => {
-  const inputs = jobs(Array.from({ length: COUNT }, (_, n) => n % 3));
+it.each([
+  ['in the order of their numbers', () => 0],
+  ['in another order', (n: number) => n % 3],
+])('writes the same rows for many jobs as for one at a time, claimed %s', (_, priorityOf) => {
+  const inputs = jobs(Array.from({ length: COUNT }, (_each, n) => priorityOf(n)));
   const [together, single] = [openTable(), openTable()];
   addAll(together, inputs);
   for (const input of inputs) {

@@ -94,7 +94,10 @@ export interface RowUpdate {
 }
 
 interface UpdateStatement {
-  readonly statement: Statement;
+  /** For rows whose numbers follow one another, as those of jobs that were added together. */
+  readonly range: Statement;
+  /** For any rows. */
+  readonly list: Statement;
   /** The place of the token among the values; -1 if the token is not written. */
   readonly tokenAt: number;
 }
@@ -138,17 +141,25 @@ export class PendingUpdates {
   }
 
   /** Returns false if nothing was written because a history is full. */
-  #writeAll({ key, values, row }: RowUpdate, updates: readonly RowUpdate[]): boolean {
-    const [middle, end] = rowParts(row);
-    const token = key & LEASE ? [row.token] : [];
-    const seqs = `[${updates.map(({ after }) => after.seq).join(',')}]`;
+  #writeAll(first: RowUpdate, updates: readonly RowUpdate[]): boolean {
+    const { range, list } = this.#statementFor(first.key);
+    const { seq } = first.after;
     try {
-      execute(this.#statementFor(key).statement, ...values, row.at, middle, ...token, end, seqs);
+      if (areConsecutive(updates)) execute(range, ...this.#valuesFrom(first, seq), seq, seq + updates.length - 1);
+      else execute(list, ...this.#valuesFrom(first, 0), `[${updates.map(({ after }) => after.seq).join(',')}]`);
       return true;
     } catch (error) {
       if (!isForbidden(error)) throw error;
       return false;
     }
+  }
+
+  /** `from`: what the statement adds to the first token, for the first row. */
+  #valuesFrom({ key, values, row }: RowUpdate, from: number): readonly SqlValue[] {
+    const [middle, end] = rowParts(row);
+    if (!(key & LEASE)) return [...values, row.at, middle, end];
+    const token = (row.token ?? 0) - from;
+    return [...values.with(this.#statementFor(key).tokenAt, token), row.at, middle, token, end];
   }
 
   #isAlike(first: RowUpdate, { key, values, row }: RowUpdate): boolean {
@@ -166,7 +177,11 @@ export class PendingUpdates {
     if (known === undefined) {
       const sets = assignmentsOf(key);
       const tokenPlace = sets.indexOf('token = ?');
-      known = { statement: this.#db.prepare(updateAllSql(sets)), tokenAt: boundBefore(sets, tokenPlace) };
+      known = {
+        range: this.#db.prepare(`${updateAllSql(sets, 'seq')} WHERE seq BETWEEN ? AND ?`),
+        list: this.#db.prepare(`${updateAllSql(sets, 'batch.key')} FROM json_each(?) AS batch WHERE seq = batch.value`),
+        tokenAt: boundBefore(sets, tokenPlace),
+      };
       this.#statements.set(key, known);
     }
     return known;
@@ -188,14 +203,22 @@ function boundBefore(sets: readonly string[], place: number): number {
   return sets.slice(0, place).join().replaceAll(/[^?]/g, '').length;
 }
 
-/** Numbers are cast because the binding may hand them over as floating-point numbers, which have another text. */
-function updateAllSql(sets: readonly string[]): string {
-  const own = 'CAST(? AS INTEGER) + batch.key';
+/** Whether each row has the number after that of the row before it: a range is not collected before it is written. */
+function areConsecutive(updates: readonly RowUpdate[]): boolean {
+  const from = updates[0]?.after.seq ?? 0;
+  return updates.every(({ after }, place) => after.seq === from + place);
+}
+
+/**
+ * `place` is added to the token. Numbers are cast because the binding may hand them over as floating-point numbers,
+ * which have another text.
+ */
+function updateAllSql(sets: readonly string[], place: string): string {
+  const own = `CAST(? AS INTEGER) + ${place}`;
   const token = sets.includes('token = ?') ? `(${own})` : 'token';
   const all = sets.map((set) => (set === 'token = ?' ? `token = ${own}` : set));
   const row = `history || ',[' || (CAST(? AS INTEGER) - created_at) || ? || ${token} || ?`;
-  return `UPDATE jobs SET ${[...all, `history = ${row}`, 'history_rows = history_rows + 1'].join(', ')}
-    FROM json_each(?) AS batch WHERE jobs.seq = batch.value`;
+  return `UPDATE jobs SET ${[...all, `history = ${row}`, 'history_rows = history_rows + 1'].join(', ')}`;
 }
 
 /** Returns a database whose statements run `flush` first. It can only prepare: the parts of a table need no more. */
