@@ -173,10 +173,8 @@ export class Engine {
 
   /** Otherwise a call would have to, which takes milliseconds. */
   #aggregateWhenIdle(): void {
-    this.#idleTimer ??= setTimeout(() => {
-      this.#idleTimer = undefined;
-      if (!this.#isScheduled) this.#parts.writer.aggregateStatistics();
-    }, IDLE_MS);
+    const aggregate = () => !this.#isScheduled && this.#parts.writer.aggregateStatistics();
+    this.#idleTimer = this.#idleTimer?.refresh() ?? setTimeout(aggregate, IDLE_MS);
   }
 
   #answerReads(): void {
