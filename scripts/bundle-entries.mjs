@@ -152,7 +152,9 @@ function refuseCycles(output) {
 async function openBundle(options) {
   // Imported dynamically: on a fresh clone this script is loaded before any package is installed.
   const { rolldown } = await import('rolldown');
-  return rolldown({ platform: 'node', external: /^[^./]/, logLevel: 'silent', ...options });
+  // The package does without the comments that name the module of each part: the source maps do, where they are kept.
+  const experimental = { attachDebugInfo: 'none' };
+  return rolldown({ platform: 'node', external: /^[^./]/, logLevel: 'silent', experimental, ...options });
 }
 
 /** Rewrites import.meta.url, so that a module finds the files beside its compiled file and not beside the bundle. */
