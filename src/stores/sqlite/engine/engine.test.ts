@@ -5,7 +5,7 @@ import { MessageChannel, MessagePort } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import type { Job } from '../../../core/job/job.ts';
-import type { CallOptions, ClaimResult, NewJob } from '../../../core/ports/job-store.ts';
+import type { CallOptions, ClaimResult, NewJob, StoreEvent } from '../../../core/ports/job-store.ts';
 import { Ballast } from './ballast.ts';
 import { Engine } from './engine.ts';
 import { EngineClients } from './engine-clients.ts';
@@ -26,18 +26,23 @@ const syncError = () =>
     code: 'ERR_SQLITE_ERROR',
   });
 
-function aSession(path: string): Session {
+/** `listening`: the engine that gets the events of others. */
+function aSession(path: string, listening?: () => Engine): Session {
   const clock = new StoreClock('store');
-  const callbacks = { hasListeners: () => false, onEvents: ignore, onFailed: ignore };
+  const callbacks = {
+    hasListeners: () => listening?.().hasListeners ?? false,
+    onEvents: (events: readonly StoreEvent[]) => listening?.().hear(events),
+    onFailed: ignore,
+  };
   const session = new Session({ path, durability: 'full', clock, ...callbacks });
   session.register();
   onTestFinished(() => session.close());
   return session;
 }
 
-async function anEngine(parts: { path?: string; wake?: () => void } = {}) {
+async function anEngine(parts: { path?: string; wake?: () => void; hears?: boolean } = {}) {
   const path = parts.path ?? (await aDatabasePath());
-  const session = aSession(path);
+  const session = aSession(path, parts.hears === true ? () => engine : undefined);
   const health = new FileHealth({ path, probe: () => session.probe() });
   const writer = new GroupWriter(session, new Ballast(path, ignore), health);
   const engine = new Engine({ session, writer, health, wake: parts.wake ?? ignore, onClosed: ignore });
@@ -210,6 +215,18 @@ it('Other engines are woken before an add is answered, and after a claim is.', a
   await client.call('add', [{ id: 'a', queue: 'q', data: '1' }]);
   await claim(client);
   await expect.poll(() => repliesBefore).toEqual([0, 1]);
+});
+
+it('A listener gets no event of another engine from before it began to listen.', async () => {
+  const path = await aDatabasePath();
+  // The engine is not woken: it reads the events with its next transaction.
+  const { client } = await anEngine({ path, hears: true });
+  const { client: other } = await anEngine({ path });
+  await other.call('add', [{ id: 'before', queue: 'q', data: '1' }]);
+  const heard: string[] = [];
+  client.subscribe((events) => void heard.push(...events.map(({ id }) => id)));
+  await client.call('add', [{ id: 'after', queue: 'q', data: '1' }]);
+  await expect.poll(() => heard).toEqual(['after']);
 });
 
 it('Settings that another engine deleted are not in effect any more.', async () => {

@@ -82,6 +82,18 @@ export class Engine {
     return this.#clients.hasListeners || !this.#waiting.isEmpty;
   }
 
+  /** Starts a read transaction, which collects the events of other engines. */
+  readOthers(): void {
+    const { session, health } = this.#parts;
+    if (health.broken !== undefined) return;
+    try {
+      // The wake file also wakes the engine that touched it.
+      if (session.others.haveWritten()) session.read(() => undefined);
+    } catch (error) {
+      health.failed(error);
+    }
+  }
+
   /** Takes the events of other engines, while a transaction is open. */
   hear(events: readonly StoreEvent[]): void {
     if (!this.#waiting.mark(events)) return this.emit(events);
@@ -109,6 +121,8 @@ export class Engine {
         this.#withdraw(client, message.id);
         break;
       case 'listen':
+        // What other engines did before is not for a new listener.
+        if (client.scope === null) this.readOthers();
         client.scope = message.scope;
         return;
       case 'acknowledge':

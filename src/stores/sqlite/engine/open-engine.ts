@@ -34,7 +34,7 @@ export function openEngine({ clock, ...opening }: EngineOptions): Engine {
   register(session, ballast);
   const health = new FileHealth({ path: session.path, probe: () => session.probe() });
   const readEvents = () => {
-    readOtherEvents(session, health);
+    engine.readOthers();
     engine.serveWaiting();
   };
   const wakeFile = new WakeFile(session.path, readEvents);
@@ -87,17 +87,6 @@ function registerEvenWhenFull(session: Session, ballast: Ballast): void {
     if (!isFull(error)) throw error;
     ballast.release();
     session.register();
-  }
-}
-
-/** Starts a read transaction, which collects the events of other engines. */
-function readOtherEvents(session: Session, health: FileHealth): void {
-  if (health.broken !== undefined) return;
-  try {
-    // The file also wakes the engine that touched it.
-    if (session.others.haveWritten()) session.read(() => undefined);
-  } catch (error) {
-    health.failed(error);
   }
 }
 
