@@ -26,13 +26,6 @@ export const core = [
     suites: rules,
   },
   {
-    name: 'core: a plain job whose id exists is added again',
-    file: 'src/core/operations/add.ts',
-    find: "  const known = table.get(id);\n  if (known !== undefined) return resultOf('exists', known);\n  const { queue",
-    replace: '  const { queue',
-    suites: rules,
-  },
-  {
     name: 'core: a deleted queue accepts jobs',
     file: 'src/core/settings/delete-queue.ts',
     find: "return state === 'down' || state === 'deleted' ? state : null;",

@@ -195,7 +195,7 @@ export const sqlite = [
   {
     name: 'sqlite: an add finds its job and answers before another engine has synced it',
     file: 'src/stores/sqlite/engine/group-writer.ts',
-    find: 'if (!sync.isPending && !requests.every(mayAnswerEarly)) sync.syncOthers();',
+    find: 'if (!isPending && !requests.every(mayAnswerEarly)) this.#synced(() => this.#session.sync.syncOthers());',
     replace: '',
     suites: later,
   },

@@ -18,6 +18,8 @@ import { addBehindHolder } from './outbox.ts';
 export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {
   let template: Transition | null = null;
   return jobs.map((input) => {
+    const known = table.get(input.id);
+    if (known !== undefined) return resultOf('exists', known);
     if (template === null || template.job.queue !== input.queue || !isPlain(input))
       template = templateFor(table, input, now);
     return template === null ? addOne(table, input, now) : addLike(table, template, input);
@@ -33,8 +35,6 @@ function templateFor(table: Table, input: NewJob, now: number): Transition | nul
 }
 
 function addLike(table: Table, template: Transition, { id, data }: NewJob): AddResult {
-  const known = table.get(id);
-  if (known !== undefined) return resultOf('exists', known);
   const { queue, state } = template.job;
   table.insertLike(template, { id, data });
   table.emit({ type: 'added', id, queue, state });
@@ -42,8 +42,6 @@ function addLike(table: Table, template: Transition, { id, data }: NewJob): AddR
 }
 
 function addOne(table: Table, input: NewJob, now: number): AddResult {
-  const known = table.get(input.id);
-  if (known !== undefined) return resultOf('exists', known);
   const closed = table.closed();
   if (closed !== null) return refuse('store-moving', closed);
   const settings = table.settings(input.queue);

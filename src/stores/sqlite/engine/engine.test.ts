@@ -229,6 +229,17 @@ it('A listener gets no event of another engine from before it began to listen.',
   await expect.poll(() => heard).toEqual(['after']);
 });
 
+it('A call that changes nothing is answered after a sync of what another engine added, also beside a pending claim.', async () => {
+  const { client, path, session } = await anEngine();
+  const { client: other } = await anEngine({ path });
+  await client.call('add', [{ id: 'a', queue: 'q', data: '1' }]);
+  await claim(client, { sync: 'later' });
+  expect(session.sync.isPending).toBe(true);
+  await other.call('add', [{ id: 'b', queue: 'q', data: '1' }]);
+  await client.call('delete', ['none']);
+  expect(session.sync.isPending).toBe(false);
+});
+
 it('Settings that another engine deleted are not in effect any more.', async () => {
   const { client, path } = await anEngine();
   const { client: other } = await anEngine({ path });

@@ -96,8 +96,11 @@ export class GroupWriter {
       const hasTakenSlot =
         results.some((result, place) => tookSlot(requests[place] as Request, result)) ||
         tried.some(({ held, result }) => tookSlot(held.call.request, result));
-      const events = this.#commit(requests, hasTakenSlot);
-      return { results, tried, events, isPending: isEarly && this.#session.sync.isPending };
+      const events = this.#commit(hasTakenSlot);
+      const isPending = isEarly && this.#session.sync.isPending;
+      // A call that changed nothing is answered from what it read.
+      if (!isPending && !requests.every(mayAnswerEarly)) this.#synced(() => this.#session.sync.syncOthers());
+      return { results, tried, events, isPending };
     } catch (error) {
       this.#session.rollback();
       throw error;
@@ -147,13 +150,14 @@ export class GroupWriter {
     return { results: results.map(each), tried: tried.map((one) => ({ ...one, result: each(one.result) })), ...rest };
   }
 
-  #commit(requests: readonly Request[], hasTakenSlot: boolean): readonly StoreEvent[] {
-    const { sync } = this.#session;
+  #commit(hasTakenSlot: boolean): readonly StoreEvent[] {
+    return this.#synced(() => this.#session.commit(hasTakenSlot));
+  }
+
+  /** Runs what may end with an fsync. After an error of the disk, it is unknown what was written. */
+  #synced<T>(write: () => T): T {
     try {
-      const events = this.#session.commit(hasTakenSlot);
-      // A call that changed nothing is answered from what it read.
-      if (!sync.isPending && !requests.every(mayAnswerEarly)) sync.syncOthers();
-      return events;
+      return write();
     } catch (error) {
       if (!isInputOutput(error)) throw error;
       this.#health.failed(error);
