@@ -280,8 +280,8 @@ describe('a wrong command line', () => {
     [2, 'must be a duration', ['add', 'films', '--delay', 'soon']],
     [2, 'QUEUE is missing', ['add']],
     [1, 'there is no queue flims; did you mean films?', ['ls', 'flims']],
-    [1, 'there is no queue flims; did you mean films?', ['add', 'flims']],
-    [1, 'there is no queue flims; did you mean films?', ['pause', 'flims']],
+    [1, 'there is no queue flims (--create adds the job anyway); did you mean films?', ['add', 'flims']],
+    [1, 'there is no queue flims, and no job with this id; did you mean films?', ['pause', 'flims']],
     [1, 'there is no job film-33; did you mean film-3?', ['show', 'film-33']],
     [1, 'has not started yet', ['logs', 'film-3']],
     [1, 'has no attempt 7', ['logs', 'film-3', '--attempt', '7']],
@@ -351,7 +351,7 @@ describe('a schedule without a node', () => {
     await refused(1, 'there is no schedule x', 'schedule', 'run', 'x');
     await refused(
       1,
-      'there is no queue flms; did you mean films?',
+      'there is no queue flms; create one with longhaul queue NAME --create; did you mean films?',
       'schedule',
       'set',
       'x',

@@ -40,7 +40,9 @@ describe('the beginning of an id', () => {
   });
 
   it('does not pause a job where a queue was mistyped', async () => {
-    expect((await bench.run('pause', 'report')).stderr).toContain('there is no queue report; did you mean reports?');
+    expect((await bench.run('pause', 'report')).stderr).toContain(
+      'there is no queue report, and no job with this id; did you mean reports?',
+    );
   });
 });
 

@@ -27,5 +27,5 @@ export async function requireQueue(target: Target, queue: string, hint = ''): Pr
   const near =
     didYouMean(queue, known) ||
     (known.length === 0 ? '; there are no queues yet' : `; known queues: ${known.slice(0, 10).join(', ')}`);
-  throw new LonghaulError('refused', `there is no queue ${queue}${near}${hint}`);
+  throw new LonghaulError('refused', `there is no queue ${queue}${hint}${near}`);
 }

@@ -22,7 +22,7 @@ export async function addTo(args: Args, { isKnown }: { readonly isKnown: boolean
     throw args.usageError(queue === undefined ? 'QUEUE is missing' : 'too many arguments');
   const data = text === undefined ? null : parseJson('DATA', text);
   const addOne = async (target: Target): Promise<number> => {
-    if (!isKnown && !isAddress(queue)) await requireQueue(target, queue, '; --create adds the job anyway');
+    if (!isKnown && !isAddress(queue)) await requireQueue(target, queue, ' (--create adds the job anyway)');
     const id = await addJob(args, target, { queue, data });
     if (args.flag('json')) printJson(await target.longhaul.find(id));
     else print(id);
