@@ -4,9 +4,9 @@
  * Colours follow the reader's light or dark scheme. A bar of Longhaul has a colour of its own; a short line marks the
  * target of a bar.
  */
-const width = 920;
+const width = 940;
 const labelWidth = 310;
-const valueWidth = 220;
+const valueWidth = 240;
 const plotWidth = width - labelWidth - valueWidth;
 const sizes = { bar: 12, row: 18, heading: 30, top: 62, bottom: 14 };
 

@@ -10,6 +10,8 @@ import * as table from './table.mjs';
 
 export const chartFolder = join('docs', 'benchmarks');
 export const ratiosPath = join('bench', 'ratios.json');
+/** Of a line of prose in the page. */
+const maxLength = 120;
 /** Each measure of the rounds with its title. */
 export const measures = [
   ['add', 'add one by one, jobs/s'],
@@ -81,7 +83,7 @@ const asMarkdown = ({ rows, facts, allFigures, notes, names }) =>
     ...table.factLines(facts).map((line) => `${line}  `),
     notes.join(' '),
     '',
-    ...table.durabilityLines(names).map((line) => `- ${line}`),
+    ...table.durabilityLines(names).map(item),
     '',
     table.markdownFigures(allFigures),
     '',
@@ -91,8 +93,18 @@ const asMarkdown = ({ rows, facts, allFigures, notes, names }) =>
     '',
     '![The ratios of all rows as bars](benchmarks/core-ratios.svg)',
     '',
-    ...missing(rows).map((line) => (line.startsWith('  ') ? `- ${line.trim()}` : `${line}\n`)),
+    ...missing(rows).map((line) => (line.startsWith('  ') ? item(line.trim()) : `${line}\n`)),
   ].join('\n');
+
+/** Returns an item of a list, in lines of at most 120 characters. */
+function item(text) {
+  const lines = ['-'];
+  for (const word of text.split(' ')) {
+    if (lines.at(-1).length + 1 + word.length > maxLength) lines.push(' ');
+    lines.push(`${lines.pop()} ${word}`);
+  }
+  return lines.join('\n');
+}
 
 function missing(rows) {
   const lines = table.shortfalls(rows);
