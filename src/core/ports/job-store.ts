@@ -474,7 +474,7 @@ export interface JobStore {
   maintain(maintenance: Maintenance, options?: CallOptions): Promise<MaintenanceResult>;
   /**
    * Subscribes to every change in the store by any client, or at least to those in scope. A slow poll covers lost
-   * messages.
+   * messages. The subscription is in effect when a later call of the same client is answered.
    */
   subscribe(listener: EventListener, scope?: EventScope): Unsubscribe;
 }
