@@ -6,13 +6,14 @@
  *   --part <name …>      only these measurements: add, bulk, work1, work100, priority, tag, delay,
  *                        failing, throttle, processes1, processes2, processes4, pickup, pickupInside, bytes, claim,
  *                        finished, heartbeats
- *   --waiting <n>        the long queue of the claim, add and settle rows (default 1,000,000; 10,000,000 takes ten minutes)
+ *   --waiting <n>        the long queue of the claim, add and settle rows (default 1,000,000; 10,000,000 takes three minutes)
  *   --rounds <n>         number of rounds (default 3); a figure is the median of the rounds
  *   --against <folder>   compare this build with the build in another clone, without peers (default 5 rounds)
  *   --json               print only the rows as JSON to stdout
- *   --check              compare the ratios with the kept ones (bench/ratios.json): exit code 1 if one moved by more than
- *                        the spread of the rounds
- *   --write              write the table to docs/benchmarks.md, its charts, and the ratios to keep
+ *   --check              compare the ratios with those of the kept figures (bench/figures.json): exit code 1 if one moved by
+ *                        more than the spread of the rounds
+ *   --write              keep the figures of the measured parts, and write the tables and charts of docs/benchmarks.md;
+ *                        only with both stores and full sizes
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -21,10 +22,10 @@ import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { compareBuilds } from './frame/compare-builds.mjs';
 import { addOtherBuild, contenders, isOurs, onPostgres } from './frame/contenders.mjs';
 import { openEnvironment } from './frame/environment.mjs';
-import { createFigures } from './frame/figures.mjs';
+import { createFigures, partOf } from './frame/figures.mjs';
 import { checkLines, compareRatios } from './frame/kept-ratios.mjs';
 import { isBusy, machineFacts } from './frame/machine.mjs';
-import { ratiosPath, report } from './frame/report.mjs';
+import { keptRows, report } from './frame/report.mjs';
 import { inTurns } from './frame/rounds.mjs';
 import { toRows } from './frame/rows.mjs';
 import { bytes } from './suites/bytes.mjs';
@@ -86,9 +87,11 @@ async function main() {
   }
   await environment.close();
   if (options.pairs) return compareBuilds({ figures, facts, options, isProvisional, print });
-  const specs = targets(options).filter(({ measure: name }) => options.parts.has(name.split('.')[0]));
-  const rows = toRows(specs, figures);
-  const comparison = options.check ? compareRatios(join(root, ratiosPath), rows) : null;
+  const rows = toRows(
+    options.specs.filter(({ measure: name }) => options.parts.has(partOf(name))),
+    figures,
+  );
+  const comparison = options.check ? compareRatios(keptRows({ root, specs: options.specs }), rows) : null;
   report({ rows, figures, facts, options, isProvisional, root, print });
   if (comparison) print(`\n${checkLines(comparison).join('\n')}`);
   return rows.some((row) => row.void) || comparison?.moved.length > 0 ? 1 : 0;
@@ -126,14 +129,18 @@ function parseArguments() {
     choices: { only: ['redis', 'sqlite'], part: measurements.map(({ part }) => part) },
     numbers: ['rounds', 'waiting'],
   });
+  const narrowing = ['only', 'quick', 'waiting', 'against'].find((name) => values[name]);
+  if (values.write && narrowing) exitWith(`--write keeps whole rows at full size: leave out --${narrowing}.`);
   const stores = ['redis', 'sqlite'].filter((each) => (values.only ?? each) === each);
   const pairs = values.against === undefined ? null : addOtherBuild(otherBuild(values.against), stores);
   const sizes = values.quick ? quick : full;
+  const chosenSizes = { ...sizes, waiting: Number(values.waiting ?? sizes.waiting) };
   const chosen = measurements.filter(({ part }) => values.part?.includes(part) ?? true);
   return {
     ...values,
     stores,
-    sizes: { ...sizes, waiting: Number(values.waiting ?? sizes.waiting) },
+    sizes: chosenSizes,
+    specs: targets({ stores, sizes: chosenSizes, hasPostgres }),
     rounds: Number(values.rounds ?? (values.quick ? 1 : pairs ? 5 : 3)),
     pairs,
     measurements: chosen,
@@ -146,7 +153,11 @@ function parseArguments() {
 function otherBuild(folder) {
   const path = resolve(folder);
   if (existsSync(join(path, 'dist', 'library', 'index.js'))) return path;
-  process.stderr.write(`--against ${folder}: there is no build. Run \`npm run build\` there first.\n`);
+  return exitWith(`--against ${folder}: there is no build. Run \`npm run build\` there first.`);
+}
+
+function exitWith(problem) {
+  process.stderr.write(`${problem}\n`);
   return process.exit(2);
 }
 

@@ -1,36 +1,20 @@
 /**
- * Compares the ratios of a run with the kept ones (bench/ratios.json), which `--write` replaces.
+ * Compares the ratios of a run with those of the kept figures (kept-figures.mjs).
  *
  * Rates differ between machines and days, ratios in one run hardly. A ratio moved if its range over the rounds lies outside
  * the kept range; both are at least a tenth wide in each direction, because a row of one round has no range.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-
 const leastShare = 0.1;
 
-/** Returns a row's name in the file: several rows differ only in their peer. Which peer is the fastest may change. */
+/** Returns a row's name: several rows differ only in their peer. Which peer is the fastest may change. */
 const keyOf = ({ row, against }) => `${row}, against ${/\((the fastest.*)\)$/.exec(against)?.[1] ?? against}`;
 
-const rounded = (value) => Number(value.toPrecision(3));
 const compared = (rows) => rows.filter(({ ratio, void: reason }) => ratio !== null && reason === null);
 
-/** Writes the ratios of these rows; rows that the run did not measure keep theirs. */
-export function keepRatios(path, { rows, facts }) {
-  const before = existsSync(path) ? readKept(path).rows : {};
-  const measured = compared(rows).map((row) => [
-    keyOf(row),
-    { ratio: rounded(row.ratio), range: row.range.map(rounded), date: facts.date, commit: facts.commit },
-  ]);
-  const kept = { ...before, ...Object.fromEntries(measured) };
-  // A range takes one line, as the formatter writes it.
-  const text = JSON.stringify({ rows: kept }, null, 2).replaceAll(/\[\s+([\d.e+-]+),\s+([\d.e+-]+)\s+\]/g, '[$1, $2]');
-  writeFileSync(path, `${text}\n`);
-}
-
 /** Returns { moved, missing }: rows that moved by more than the spread, and rows without a kept ratio. */
-export function compareRatios(path, rows) {
-  const { rows: kept } = readKept(path);
-  const pairs = compared(rows).map((row) => ({ key: keyOf(row), row, before: kept[keyOf(row)] }));
+export function compareRatios(keptRows, rows) {
+  const kept = new Map(compared(keptRows).map((row) => [keyOf(row), row]));
+  const pairs = compared(rows).map((row) => ({ key: keyOf(row), row, before: kept.get(keyOf(row)) }));
   return {
     compared: pairs.filter(({ before }) => before).length,
     missing: pairs.filter(({ before }) => !before).map(({ key }) => key),
@@ -62,11 +46,6 @@ export function checkLines({ compared: count, moved, missing }) {
     `Ratios compared with the kept ones: ${count}. Moved by more than the spread: ${moved.length}.`,
     ...lines,
     ...(missing.length > 0 ? [`Without a kept ratio: ${missing.join('; ')}.`] : []),
-    ...(moved.length > 0 ? ['A change that is meant: keep the new ratios with --write.'] : []),
+    ...(moved.length > 0 ? ['A change that is meant: keep the new figures with --write.'] : []),
   ];
-}
-
-function readKept(path) {
-  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'));
-  throw new Error(`${path} is missing: there are no kept ratios to compare with. Write them with --write.`);
 }

@@ -1,15 +1,18 @@
 /**
- * Writes the results to the terminal and to stdout as JSON; with `--write` also to the table of docs/benchmarks.md, to its
- * charts and to the kept ratios.
+ * Writes the results to the terminal and to stdout as JSON. With `--write` it keeps the figures, and writes the tables of
+ * docs/benchmarks.md and their charts from all kept figures.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { contenders } from './contenders.mjs';
 import { coreCharts } from './core-charts.mjs';
-import { keepRatios } from './kept-ratios.mjs';
+import { partOf } from './figures.mjs';
+import { keepFigures, readFigures } from './kept-figures.mjs';
+import { toRows } from './rows.mjs';
 import * as table from './table.mjs';
 
 export const chartFolder = join('docs', 'benchmarks');
-export const ratiosPath = join('bench', 'ratios.json');
+export const figuresPath = join('bench', 'figures.json');
 /** Of a line of prose in the page. */
 const maxLength = 120;
 /** Each measure of the rounds with its title. */
@@ -34,16 +37,37 @@ export const measures = [
 ];
 
 export function report({ rows, figures, facts, options, isProvisional, root, print }) {
-  const shown = measures.filter(([measure]) => options.parts.has(measure.split('.')[0]));
-  const allFigures = table.figureTable({ figures, measures: shown, names: options.names });
-  const notes = notesOf({ options, isProvisional });
-  const result = { rows, facts, allFigures, notes, names: options.names };
-  print(asText(result));
+  const run = { facts, notes: notesOf({ options, isProvisional }) };
+  const allFigures = table.figureTable({ figures, measures: measuresOf(options.parts), names: options.names });
+  print(asText({ rows, ...run, allFigures, names: options.names }));
   if (options.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   if (!options.write) return;
-  writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result), 'core');
-  writeCharts(join(root, chartFolder), coreCharts({ rows, figures, measures: shown, names: options.names, facts }));
-  keepRatios(join(root, ratiosPath), { rows, facts });
+  keepFigures(join(root, figuresPath), { figures, parts: options.parts, run });
+  const { text, charts } = pageOf({ root, specs: options.specs });
+  writeInto(join(root, 'docs', 'benchmarks.md'), text, 'core');
+  writeCharts(join(root, chartFolder), charts);
+}
+
+const measuresOf = (parts) => measures.filter(([measure]) => parts.has(partOf(measure)));
+
+/** Returns the rows of all kept figures; `specs` are the rows with their targets. */
+export function keptRows({ root, specs }) {
+  const { parts, figures } = readFigures(join(root, figuresPath));
+  return toRows(
+    specs.filter(({ measure }) => parts.has(partOf(measure))),
+    figures,
+  );
+}
+
+/** Returns the part of the page and the charts that show all kept figures. */
+export function pageOf({ root, specs }) {
+  const { parts, runs, figures, names } = readFigures(join(root, figuresPath));
+  const rows = keptRows({ root, specs });
+  const shown = { measures: measuresOf(parts), names: Object.keys(contenders).filter((name) => names.has(name)) };
+  return {
+    text: asMarkdown({ rows, runs, allFigures: table.figureTable({ figures, ...shown }), names: shown.names }),
+    charts: coreCharts({ rows, figures, ...shown, facts: runs[0].facts }),
+  };
 }
 
 /** Writes each chart to its file in the folder of charts. */
@@ -78,11 +102,9 @@ const asText = ({ rows, facts, allFigures, notes, names }) =>
     ...missing(rows).map((line, index) => (index === 0 ? `\n${line}` : line)),
   ].join('\n');
 
-const asMarkdown = ({ rows, facts, allFigures, notes, names }) =>
+const asMarkdown = ({ rows, runs, allFigures, names }) =>
   [
-    ...table.factLines(facts).map((line) => `${line}  `),
-    notes.join(' '),
-    '',
+    ...runs.flatMap((run) => [...runLines(run, runs.length > 1), '']),
     ...table.durabilityLines(names).map(item),
     '',
     table.markdownFigures(allFigures),
@@ -96,12 +118,24 @@ const asMarkdown = ({ rows, facts, allFigures, notes, names }) =>
     ...missing(rows).map((line) => (line.startsWith('  ') ? item(line.trim()) : `${line}\n`)),
   ].join('\n');
 
-/** Returns an item of a list, in lines of at most 120 characters. */
-function item(text) {
-  const lines = ['-'];
-  for (const word of text.split(' ')) {
-    if (lines.at(-1).length + 1 + word.length > maxLength) lines.push(' ');
-    lines.push(`${lines.pop()} ${word}`);
+/** The facts of a run; where there are several, with the parts that are of this one. */
+function runLines({ facts, notes, parts }, isOneOfMany) {
+  const lines = [...table.factLines(facts), notes.join(' ')];
+  if (!isOneOfMany) return lines.map(withBreak);
+  return [...lines.map((line) => `${line}  `), wrapped(`Parts: ${parts.join(', ')}.`)];
+}
+
+const withBreak = (line, place, { length }) => (place === length - 1 ? line : `${line}  `);
+
+const item = (text) => wrapped(text, { first: '- ', rest: '  ' });
+
+/** Returns a text in lines of at most 120 characters, each with its indent. */
+function wrapped(text, { first = '', rest = '' } = {}) {
+  const [word, ...words] = text.split(' ');
+  const lines = [`${first}${word}`];
+  for (const each of words) {
+    if (lines.at(-1).length + 1 + each.length > maxLength) lines.push(`${rest}${each}`);
+    else lines.push(`${lines.pop()} ${each}`);
   }
   return lines.join('\n');
 }

@@ -23,8 +23,20 @@ interface Row {
 interface Frame {
   barChart(chart: { title: string; note: string; groups: readonly { bars: readonly Bar[] }[] }): string;
   ratioChart(options: { rows: readonly Row[]; note: string }): string;
-  keepRatios(path: string, result: { rows: readonly Row[]; facts: object }): void;
-  compareRatios(path: string, rows: readonly Row[]): { compared: number; missing: string[]; moved: object[] };
+  compareRatios(kept: readonly Row[], rows: readonly Row[]): { compared: number; missing: string[]; moved: object[] };
+  createFigures(): Figures & { section(part: string): { add(name: string, values: object): void } };
+  keepFigures(path: string, kept: { figures: Figures; parts: readonly string[]; run: Run }): void;
+  targets(options: object): readonly object[];
+  pageOf(options: { root: string; specs: readonly object[] }): { text: string; charts: Record<string, string> };
+  readFigures(path: string): { runs: readonly Run[]; figures: Figures };
+}
+interface Figures {
+  of(name: string, measure: string): object;
+}
+interface Run {
+  readonly facts: { readonly date: string };
+  readonly notes: readonly string[];
+  readonly parts?: readonly string[];
 }
 
 const root = join(import.meta.dirname, '../..');
@@ -73,6 +85,17 @@ it('the chart of ratios has a bar for each row, with a peer or without', async (
   expect(svg.match(/2\.00 × BullMQ/g)).toHaveLength(2);
 });
 
+it('the committed tables and charts are those of the kept figures', async () => {
+  const { targets } = await frame('../targets.mjs');
+  const { pageOf } = await frame('report.mjs');
+  const sizes = { few: 1_000, many: 1_000_000, waiting: 1_000_000 };
+  const specs = targets({ stores: ['redis', 'sqlite'], sizes, hasPostgres: true });
+  const { text, charts } = pageOf({ root, specs });
+  expect(readFileSync(join(root, 'docs/benchmarks.md'), 'utf8')).toContain(text.trim());
+  for (const [name, svg] of Object.entries(charts))
+    expect(readFileSync(join(root, 'docs/benchmarks', name), 'utf8')).toBe(svg);
+});
+
 it('the committed charts show the tables of the page', () => {
   const page = readFileSync(join(root, 'docs/benchmarks.md'), 'utf8');
   const latest = page.slice(page.indexOf('<!-- bench:core -->'));
@@ -86,24 +109,43 @@ it('the committed charts show the tables of the page', () => {
 });
 
 it('a ratio moved if it lies outside the spread of the kept one, in either direction', async () => {
-  const { keepRatios, compareRatios } = await frame('kept-ratios.mjs');
-  const folder = mkdtempSync(join(tmpdir(), 'ratios-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'ratios.json');
-  expect(() => compareRatios(path, [aRow()])).toThrow('Write them with --write');
-  const facts = { date: '2026-01-01', commit: 'abc' };
-  keepRatios(path, { rows: [aRow(), aRow({ row: 'pick-up', unit: 'ms' })], facts });
+  const { compareRatios } = await frame('kept-ratios.mjs');
+  const kept = [aRow(), aRow({ row: 'pick-up', unit: 'ms' })];
   const at = (ratio: number, row = 'Redis: add', unit = 'jobs/s') => aRow({ row, unit, ratio, range: [ratio, ratio] });
-  expect(compareRatios(path, [at(2.4), at(1.7)])).toMatchObject({ compared: 2, moved: [], missing: [] });
-  expect(compareRatios(path, [at(2.5), at(1.6)]).moved).toMatchObject([{ isBetter: true }, { isBetter: false }]);
-  expect(compareRatios(path, [at(2.5, 'pick-up', 'ms')]).moved).toMatchObject([
+  expect(compareRatios(kept, [at(2.4), at(1.7)])).toMatchObject({ compared: 2, moved: [], missing: [] });
+  expect(compareRatios(kept, [at(2.5), at(1.6)]).moved).toMatchObject([{ isBetter: true }, { isBetter: false }]);
+  expect(compareRatios(kept, [at(2.5, 'pick-up', 'ms')]).moved).toMatchObject([
     { before: 2, now: 2.5, isBetter: false },
   ]);
   // Another peer may be the fastest in the next run.
-  keepRatios(path, { rows: [aRow({ against: 'BullMQ (the fastest)' })], facts });
-  expect(compareRatios(path, [aRow({ against: 'bee-queue (the fastest)' })])).toMatchObject({ compared: 1, moved: [] });
-  expect(compareRatios(path, [at(2, 'new')])).toMatchObject({ missing: ['new, against BullMQ'], moved: [] });
-  // Rows that a later run did not measure keep their ratios.
-  keepRatios(path, { rows: [at(3, 'pick-up', 'ms')], facts });
-  expect(compareRatios(path, [at(2)]).moved).toEqual([]);
+  const fastest = [aRow({ against: 'BullMQ (the fastest)' })];
+  expect(compareRatios(fastest, [aRow({ against: 'bee-queue (the fastest)' })])).toMatchObject({
+    compared: 1,
+    moved: [],
+  });
+  expect(compareRatios(kept, [at(2, 'new')])).toMatchObject({ missing: ['new, against BullMQ'], moved: [] });
+});
+
+it('a run that is written replaces the parts that it measured, and keeps the others with their run', async () => {
+  const { createFigures } = await frame('figures.mjs');
+  const { keepFigures, readFigures } = await frame('kept-figures.mjs');
+  const folder = mkdtempSync(join(tmpdir(), 'figures-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'figures.json');
+  expect(() => readFigures(path)).toThrow('Write them with --write');
+  const keep = (date: string, values: Record<string, number>) => {
+    const figures = createFigures();
+    for (const [part, value] of Object.entries(values)) figures.section(part).add('bullmq', { [`${part}.p50`]: value });
+    keepFigures(path, { figures, parts: Object.keys(values), run: { facts: { date }, notes: [] } });
+  };
+  keep('2026-01-01', { add: 1, bulk: 2 });
+  keep('2026-01-02', { bulk: 3 });
+  const { runs, figures } = readFigures(path);
+  expect(figures.of('bullmq', 'add.p50')).toMatchObject({ value: 1 });
+  expect(figures.of('bullmq', 'bulk.p50')).toMatchObject({ value: 3 });
+  expect(figures.of('bullmq', 'work1')).toMatchObject({ reason: expect.stringContaining('not measured') });
+  expect(runs).toMatchObject([
+    { facts: { date: '2026-01-02' }, parts: ['bulk'] },
+    { facts: { date: '2026-01-01' }, parts: ['add'] },
+  ]);
 });
