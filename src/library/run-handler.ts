@@ -7,7 +7,7 @@ import type { Handler, HandlerPort } from './active-job.ts';
 import { activeJob } from './active-job.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import { openAttemptLog } from './attempt-log.ts';
-import { callHandler } from './call-handler.ts';
+import { callUserHandler } from './call-user-handler.ts';
 import { attachOutput } from './files/attach-output.ts';
 import type { FilePlace } from './files/file-place.ts';
 import { withSmallResult } from './files/large-result.ts';
@@ -39,7 +39,7 @@ export async function runHandler<Data, Result>(
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
     const port = handlerPort(run, job, { context, log });
-    return await withSmallResult(await callHandler(run.handler, activeJob(job, data, port)), port.attach);
+    return await withSmallResult(await callUserHandler(run.handler, activeJob(job, data, port)), port.attach);
   } finally {
     await log.close();
   }

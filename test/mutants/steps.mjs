@@ -104,7 +104,7 @@ export const steps = [
   },
   {
     name: 'steps: a handler that catches the suspension ends its job',
-    file: 'src/library/call-handler.ts',
+    file: 'src/library/call-user-handler.ts',
     find: 'if (suspended !== null) return suspended;',
     replace: '',
     suites: ['test/library/memory.test.ts'],

@@ -10,6 +10,8 @@ export const MAX_GROUP_LENGTH = 120;
 export const MAX_MESSAGE_LENGTH = 4_096;
 export const MAX_DETAIL_LENGTH = 16_384;
 const MAX_CAUSES = 4;
+/** The frame of call-user-handler.ts that called the handler, and all frames after it: none of them is the user's. */
+const OWN_FRAMES = /\n {4}at (?:async )?callUserHandler(?:\$\d+)? \([^]*?(?=\n(?! {4}at )|$)/;
 
 /**
  * Returns the failure of a thrown value. The group is the error's own `group`, if set. Otherwise it is the class, the step
@@ -88,12 +90,12 @@ function nameOf(error: unknown): string {
   return typeof name === 'string' && name !== '' ? name : 'Error';
 }
 
-/** Returns the stack, followed by the stacks of its causes. */
+/** Returns the stack down to the handler, followed by the stacks of its causes. */
 function detailOf(error: unknown): string {
   const stacks: string[] = [];
   for (let each = error; each !== undefined && stacks.length <= MAX_CAUSES; each = fieldOf(each, 'cause')) {
     const stack = fieldOf(each, 'stack');
-    if (typeof stack === 'string') stacks.push(stack);
+    if (typeof stack === 'string') stacks.push(stack.replace(OWN_FRAMES, ''));
     else if (stacks.length > 0) stacks.push(messageOf(each));
   }
   return stacks.join('\ncaused by: ');

@@ -12,7 +12,7 @@ import type { StopReason } from '../../worker/attempt/stop-reason.ts';
 import { AttemptAborted } from '../../worker/attempt/stop-reason.ts';
 import type { Handler } from '../active-job.ts';
 import { activeJob } from '../active-job.ts';
-import { callHandler } from '../call-handler.ts';
+import { callUserHandler } from '../call-user-handler.ts';
 import type { CallMessage } from './call-link.ts';
 import { CallLink } from './call-link.ts';
 import type { FromIsolate, ToIsolate } from './messages.ts';
@@ -50,7 +50,7 @@ export function serveHandler(address: string, host: IsolateHost): ServedHandler 
     running = { signal, link };
     const port = remotePort(link, { signal: () => signal.get(), log: (line) => host.log(line) });
     const value: unknown = 'text' in data ? JSON.parse(data.text) : data.value;
-    const call = () => callHandler(handler as Handler, activeJob(job, value, port));
+    const call = () => callUserHandler(handler as Handler, activeJob(job, value, port));
     const outcome = await inContextOf(job.policy.traceparent, call).catch(failedOutcome);
     running = null;
     link.end();

@@ -1,6 +1,7 @@
 /**
  * Calls a handler and converts what it returns or throws to an attempt outcome. Used in the worker's process and in
- * isolated processes and threads, so it imports nothing of the worker or a store.
+ * isolated processes and threads, so it imports nothing of the worker or a store. The stack of a failure ends before the
+ * frame of callUserHandler, which failureOf() finds by its name.
  */
 import { toJsonText } from '../core/input/json.ts';
 import { groupOfMessage } from '../core/job/failure.ts';
@@ -14,7 +15,7 @@ import { outcomeIn } from './outcome.ts';
  * Rejects when the handler throws. What it returns or throws after it was suspended is ignored. The result may be too large
  * for the store: the worker then attaches it.
  */
-export async function callHandler<Data, Result>(
+export async function callUserHandler<Data, Result>(
   handler: Handler<Data, Result>,
   job: ActiveJob<Data>,
 ): Promise<AttemptOutcome> {
