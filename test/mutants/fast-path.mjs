@@ -25,6 +25,13 @@ export const fastPath = [
     suites,
   },
   {
+    name: 'fast path: ready jobs that a claim takes get the records of others',
+    file: lua('waiting-line'),
+    find: 'line.ids[places[i]], line.texts[places[i]] = ids[i], texts[i]',
+    replace: 'line.ids[places[i]], line.texts[places[i]] = ids[#places + 1 - i], texts[#places + 1 - i]',
+    suites,
+  },
+  {
     name: 'fast path: a job that was due stays in the index by time',
     file: lua('fastpath'),
     find: 'if not job.isTaken or job.from ~= running then batch.leave(job.from, job.hex) end',

@@ -34,38 +34,37 @@ local function isBefore(a, b)
   return a.seq < b.seq
 end
 
--- The jobs outside the fifo that a claim may take, in its order: ready ones, all that are due, and those that this
--- call has brought into line. Nil if there is one that the fast path cannot place.
+-- Reads the jobs whose delay is over, and appends them to `entries`. Nil if there is one that the fast path cannot place.
+local function readDue(queue, entries)
+  local line, later, seqs, numberIn = queue.line, 'later:' .. queue.name, {}, batch.numberIn
+  local due = call('ZRANGEBYSCORE', P .. later, '-inf', batch.nowText, 'LIMIT', 0, FASTPATH.MAX_PROMOTED)
+  if #due == 0 then return true end
+  batch.statistics.part() -- here the general path writes, what was settled and claimed before included
+  for i = 1, #due do seqs[i] = tonumber(due[i], 16) end
+  local ids, texts = load(seqs)
+  if not ids then return nil end
+  for i = 1, #due do
+    local head, _, createdAt, _, fields = read(texts[i], queue.name, true)
+    if not head or fields:find('\31returnedAt=', 1, true) or fields:find('\31turn=', 1, true) then return nil end
+    local time, priority = numberIn(fields, 'runAt') or createdAt + 0, numberIn(fields, 'priority') or 0
+    if time > batch.now then return nil end
+    local entry = { from = later, hex = due[i], seq = seqs[i], id = ids[i], text = texts[i], time = time, priority = priority }
+    line[#line + 1], entries[#entries + 1] = entry, entry
+  end
+  return true
+end
+
+-- The jobs outside the fifo that a claim may take, in its order: ready ones, which are read once they are chosen, all that
+-- are due, and those that this call has brought into line. Nil if there is one that the fast path cannot place.
 local function readyLine(queue, limit)
-  local line, seqs, entries, n, numberIn = queue.line, {}, {}, #queue.line, batch.numberIn
-  local ready, later = 'ready:' .. queue.name, 'later:' .. queue.name
+  local line, entries, n, ready = queue.line, {}, #queue.line, 'ready:' .. queue.name
   local stored = call('ZRANGE', P .. ready, 0, limit - 1, 'WITHSCORES')
   for i = 1, #stored, 2 do
     local member = stored[i]
     if #member ~= 24 then return nil end -- it has a turn
-    local seq = tonumber(member:sub(12), 16)
-    seqs[#seqs + 1] = seq
-    entries[#seqs] = { from = ready, member = member, time = tonumber(member:sub(1, 11), 16), seq = seq, priority = tonumber(stored[i + 1]) }
+    entries[#entries + 1] = { from = ready, member = member, time = tonumber(member:sub(1, 11), 16), seq = tonumber(member:sub(12), 16), priority = tonumber(stored[i + 1]) }
   end
-  local due = call('ZRANGEBYSCORE', P .. later, '-inf', batch.nowText, 'LIMIT', 0, FASTPATH.MAX_PROMOTED)
-  if #due > 0 then batch.statistics.part() end -- here the general path writes, what was settled and claimed before included
-  for i = 1, #due do
-    local entry = { from = later, hex = due[i], seq = tonumber(due[i], 16) }
-    seqs[#seqs + 1], line[n + i] = entry.seq, entry
-    entries[#seqs] = entry
-  end
-  local ids, texts = load(seqs)
-  if not ids then return nil end
-  for i = 1, #ids do
-    local entry = entries[i]
-    entry.id, entry.text = ids[i], texts[i]
-    if entry.hex then
-      local head, _, createdAt, _, fields = read(entry.text, queue.name, true)
-      if not head or fields:find('\31returnedAt=', 1, true) or fields:find('\31turn=', 1, true) then return nil end
-      entry.time, entry.priority = numberIn(fields, 'runAt') or createdAt + 0, numberIn(fields, 'priority') or 0
-      if entry.time > batch.now then return nil end
-    end
-  end
+  if not readDue(queue, entries) then return nil end
   for i = 1, n do
     if line[i].time <= batch.now then entries[#entries + 1] = line[i] end
   end
@@ -82,7 +81,7 @@ local function first(queue, limit, hasOthers)
     queue.popped = seqs
     return { ids = ids, texts = texts, seqs = seqs, entries = {} }
   end
-  local line, at, n = { ids = {}, texts = {}, seqs = {}, entries = {} }, 1, 0
+  local line, at, n, unread, places = { ids = {}, texts = {}, seqs = {}, entries = {} }, 1, 0, {}, {}
   for i = 1, math.min(limit, #seqs + #ready) do
     local entry, plain = ready[at], seqs[n + 1]
     if entry and plain then
@@ -96,8 +95,12 @@ local function first(queue, limit, hasOthers)
     else
       at = at + 1
       line.ids[i], line.texts[i], line.seqs[i], line.entries[i] = entry.id, entry.text, ('%d'):format(entry.seq), entry
+      if not entry.id then unread[#unread + 1], places[#places + 1] = entry.seq, i end
     end
   end
+  ids, texts = load(unread)
+  if not ids then return nil end
+  for i = 1, #places do line.ids[places[i]], line.texts[places[i]] = ids[i], texts[i] end
   return line
 end
 
