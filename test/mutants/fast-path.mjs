@@ -293,8 +293,36 @@ export const fastPath = [
   {
     name: 'plain jobs: an aborted settlement leaves its job among the running',
     file: lua('plain-jobs'),
-    find: "      .. '\\30running:' .. queue .. '\\31' .. table.concat(left, '\\31')\n",
+    find: "if count > 0 then open = open .. '\\30running:' .. queue .. '\\31' .. table.concat(left, '\\31') end",
     replace: '',
     suites: ['test/faults/lua-abort.test.ts'],
+  },
+  {
+    name: 'plain jobs: an aborted claim leaves its jobs in the fifo',
+    file: lua('plain-jobs'),
+    find: "(taken > 0 and '\\30fifo:' .. queue .. '\\31' .. table.concat(popped, '\\31') or '')",
+    replace: "(taken > 0 and '\\30' or '')",
+    suites: ['test/faults/lua-abort.test.ts'],
+  },
+  {
+    name: 'plain jobs: jobs with other tags are counted together in a claim',
+    file: lua('plain-jobs'),
+    find: 'if ownTags ~= tags then return nil end',
+    replace: '',
+    suites,
+  },
+  {
+    name: 'plain jobs: a claim without jobs does not keep the time',
+    file: lua('plain-jobs'),
+    find: "      if now ~= seen then write('HSET', P, 'seen', nowText) end\n",
+    replace: '',
+    suites,
+  },
+  {
+    name: 'plain jobs: what is claimed with a settlement is not published',
+    file: lua('plain-jobs'),
+    find: "completed .. (count > 0 and taken > 0 and '\\30' or '') .. claimed",
+    replace: 'count > 0 and completed or claimed',
+    suites,
   },
 ];
