@@ -325,4 +325,18 @@ export const fastPath = [
     replace: 'count > 0 and completed or claimed',
     suites,
   },
+  {
+    name: 'fast path: of the events of a call only the first kind is published',
+    file: lua('batch'),
+    find: "events[2] and table.concat(events, '\\30') or events[1]",
+    replace: 'events[1]',
+    suites,
+  },
+  {
+    name: 'fast path: every job of a piece has the field of the first',
+    file: lua('fast-add'),
+    find: 'local field = fields[number]\n',
+    replace: 'local _, field = next(fields)\n',
+    suites,
+  },
 ];
