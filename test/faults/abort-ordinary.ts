@@ -50,6 +50,13 @@ async function limited(bench: Workbench): Promise<void> {
 const CLAIMED = ['throttled', 'started', 'period', 'needs', 'ended'];
 const claimAll = { worker: 'w', queues: ['q'], limit: 20, requestId: 'all', offers: { whole: 'cpu=4', free: 'cpu=4' } };
 
+/** Plain jobs, and a worker that the store knows. */
+async function plain(bench: Workbench): Promise<void> {
+  await bench.add({ id: 'known' });
+  await bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'before' });
+  await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
+}
+
 const claim = { worker: 'w', queues: ['q'], limit: 4, requestId: 'second' };
 const outcomes = [
   { id: 'known', token: 1, ...retry(0) },
@@ -69,6 +76,13 @@ export const ORDINARY_SCENARIOS: readonly Scenario[] = [
     name: 'claim',
     which: 'ordinary jobs',
     prepare: waiting,
+    call: (bench) => bench.jobs.claim({ ...claim, limit: 2 }),
+    repeatsAnswer: true,
+  },
+  {
+    name: 'claim',
+    which: 'plain jobs',
+    prepare: plain,
     call: (bench) => bench.jobs.claim({ ...claim, limit: 2 }),
     repeatsAnswer: true,
   },

@@ -9,9 +9,10 @@ import { addArguments } from './calls/add-request.ts';
 import { heartbeatArguments, settleArguments } from './calls/requests.ts';
 import { DECLINED, fastScriptOf, LOG_IS_LONG, type ScriptName, scriptText } from './calls/scripts.ts';
 import { stepArguments } from './calls/step-operations.ts';
+import { readEvents } from './client/events.ts';
 import { readHistory } from './encoding/job-history.ts';
 import { fieldsOf, readJobs } from './encoding/job-record.ts';
-import { FIELD } from './encoding/layout.ts';
+import { FIELD, PART } from './encoding/layout.ts';
 
 const START = 1_750_000_000_000;
 const STEPS = 160;
@@ -193,9 +194,9 @@ function dice(seed: number): Roll {
   };
 }
 
-/** The script without its fast path, or with a count of how often that was enough. */
+/** The script without its fast path, or with a count of how often that was enough. It keeps the events that it publishes. */
 function textOf(path: Path, name: ScriptName): string {
-  const text = scriptText(name);
+  const text = scriptText(name).replaceAll(`'PUBLISH',P..`, `'RPUSH',P..'published-'..`);
   if (path === 'general') return text.replace(/local answer=fast\w+\.\w+\(\)/, 'local answer=nil ');
   return text
     .replace('if answer then return answer', `if answer then redis.call('INCR', 'taken')return answer`)
@@ -264,6 +265,7 @@ describeWithRedis('the fast path', () => {
   async function contents(key: string): Promise<unknown> {
     const ask = (...args: string[]) => client.sendCommand(args) as Promise<unknown>;
     const type = String(await ask('TYPE', key));
+    if (key.includes('published-')) return readEvents(((await ask('LRANGE', key, '0', '-1')) as string[]).join(PART));
     if (type === 'list') return await ask('LRANGE', key, '0', '-1');
     if (type === 'zset') return await ask('ZRANGE', key, '0', '-1', 'WITHSCORES');
     const pairs = (await ask('HGETALL', key)) as string[];
@@ -352,6 +354,21 @@ describeWithRedis('the fast path', () => {
     const complete = settleArguments([{ id: 'c', token, kind: 'complete' }]);
     await call('settle-claim', [String(complete.length), ...complete, 'w', requestId, '1', '', 'q']);
     await compareKeys('at the end', `guarded ${now}`);
+  });
+
+  it('decides claims of plain jobs in one function, with jobs and without', async () => {
+    await client.flushAll();
+    const claim = async (now: number, requestId: string) => {
+      await both(requestId, 'claim', [`guarded ${now}`, 'w', requestId, '2', '', 'q']);
+      const times = PATHS.map((path) => client.hGet(`{${path}}`, 'seen'));
+      expect({ requestId, times: await Promise.all(times) }).toEqual({ requestId, times: [String(now), String(now)] });
+    };
+    const jobs = ['a', 'b', 'c', 'd'].map((id) => ({ id, queue: 'q', data: '{}' }));
+    await both('plain claims', 'add', [`guarded ${START}`, ...addArguments(jobs)]);
+    // The first claim of a worker takes the general path.
+    for (const [at, requestId] of ['first', 'second', 'third'].entries()) await claim(START + 10 * at, requestId);
+    expect(Number(await client.get('plain'))).toBe(2);
+    await compareKeys('plain claims', `guarded ${START + 20}`);
   });
 
   const hook = { url: 'http://127.0.0.1:9/', on: ['start', 'done', 'progress'] };

@@ -10,6 +10,8 @@ import { field, listValue, textField } from '../encoding/request-encoding.ts';
 
 interface Run {
   readonly head: string;
+  /** The queue of jobs without any field; null for others. */
+  readonly bareQueue: string | null;
   readonly args: string[];
   count: number;
 }
@@ -21,12 +23,17 @@ export function addArguments(jobs: readonly NewJob[]): string[] {
   const awaited = new Set(children.flatMap(({ dependsOn }) => dependsOn ?? []));
   for (const job of jobs) {
     const isLong = job.data.length > INLINE_LIMIT;
-    const fields = isBare(job) ? '' : newJobFields(job);
-    const head = `${isPlain(job) && !isLong && !awaited.has(job.id) ? 'plain' : 'special'} ${job.queue}${fields}${isLong ? `${FIELD}apart=d` : ''}`;
+    const isSpecial = isLong || !isPlain(job) || (awaited.size > 0 && awaited.has(job.id));
     let run = runs.at(-1);
-    if (run?.head !== head) {
-      run = { head, args: [], count: 0 };
-      runs.push(run);
+    // Most jobs of a bulk add have nothing but a queue, an id and data.
+    const bareQueue = isSpecial || !isBare(job) ? null : job.queue;
+    if (run === undefined || bareQueue === null || run.bareQueue !== bareQueue) {
+      const fields = bareQueue === null ? newJobFields(job) : '';
+      const head = `${isSpecial ? 'special' : 'plain'} ${job.queue}${fields}${isLong ? `${FIELD}apart=d` : ''}`;
+      if (run?.head !== head) {
+        run = { head, bareQueue, args: [], count: 0 };
+        runs.push(run);
+      }
     }
     run.count += 1;
     const data = checksum(job.data) + escapeText(job.data);
@@ -42,7 +49,8 @@ function runArguments({ head, args, count }: Run): string[] {
   return [kind, queue, fieldsAt < 0 ? '' : head.slice(fieldsAt), String(count), ...args];
 }
 
-const isBare = (job: NewJob): boolean => job.name === undefined && job.policy === undefined && isPlain(job);
+/** Of a plain job: whether it has no fields. */
+const isBare = (job: NewJob): boolean => job.name === undefined && job.policy === undefined;
 
 function isPlain(job: NewJob): boolean {
   const isNow = job.runAt === undefined && (job.delayMs === undefined || job.delayMs === 0);

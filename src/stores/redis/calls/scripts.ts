@@ -81,13 +81,16 @@ export interface Script {
   readonly isRead: boolean;
 }
 
+/** Returns the text of a call of plain-jobs.lua, before fastpath.lua is set up. */
+function plainJobsCall(call: string): string {
+  return `-- uses: plain-jobs\nlocal answer, isLong = ${call}\nif answer then return isLong and { '${LOG_IS_LONG}', answer } or answer end\n`;
+}
+
 /** How an operation tries the fast path (lua/lib/fastpath), before the modules of the general path are set up. */
 const FAST_CALLS: Partial<Record<ScriptName, string>> = {
   add: '-- uses: fast-add\nlocal answer = fastAdd.add() if answer then return answer end\n',
-  'fast-settle-claim': [
-    '-- uses: plain-jobs\nlocal answer, isLong = plainJobs.settleAndClaim()\n',
-    `if answer then return isLong and { '${LOG_IS_LONG}', answer } or answer end\n`,
-  ].join(''),
+  'fast-claim': plainJobsCall('plainJobs.run(0, 2)'),
+  'fast-settle-claim': plainJobsCall('plainJobs.run(args[2] / 2, 3 + args[2])'),
   heartbeat: '-- uses: fast-heartbeat\nlocal answer = fastHeartbeat.heartbeat() if answer then return answer end\n',
   'records-get':
     '-- uses: fast-records\nlocal isAnswered, stored = fastRecords.get() if isAnswered then return stored end\n',

@@ -206,7 +206,8 @@ return {
       events[i] = table.concat(events[i], '\31')
       if isWaiting then about[#about + 1] = events[i] end
     end
-    if #events > 0 then call('PUBLISH', P .. 'events', table.concat(events, '\30')) end
-    if #about > 0 then call('PUBLISH', P .. 'work', table.concat(about, '\30')) end
+    -- The text of many ids is not built again: the server hashes each string that it makes.
+    if events[1] then call('PUBLISH', P .. 'events', events[2] and table.concat(events, '\30') or events[1]) end
+    if about[1] then call('PUBLISH', P .. 'work', about[2] and table.concat(about, '\30') or about[1]) end
   end,
 }

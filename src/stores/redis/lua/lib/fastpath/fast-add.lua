@@ -5,7 +5,7 @@
 
 -- Names of fields that stay as they are. A job with any other field takes the general path.
 local ADDED = ' name policy retries maxResends onDependencyFailed tags throttles key needs hooks unique '
-local fifos = {}
+local fifos, fields = {}, {} -- `fields`: those of a piece as text, by number
 
 -- What the jobs of a run share: the queue, the text between seq and data, and where they wait.
 local function sharedBy(kind, name, fields)
@@ -56,15 +56,21 @@ local function addRun(run)
   for at = run.first, run.last, 2 do
     local id = args[at]
     seq, count = seq + 1, count + 1
+    local number = seq % PIECE
     local seqText, hex = ('%d'):format(seq), (place == 'w' or tags) and ('%013x'):format(seq)
     records[2 * count - 1], records[2 * count] = id, place .. seqText .. text .. args[at + 1]
     if place == 'f' then pushed[nPushed + 1], nPushed = seqText, nPushed + 1 else batch.wait(name, run, hex) end
     if tags then tagWith(tags, seqText, hex) end
-    if not piece or seq % PIECE == 0 then
+    if not piece or number == 0 then
       piece, inPiece = { number = ('%d'):format(math.floor(seq / PIECE)) }, 0
       pieces[#pieces + 1] = piece
     end
-    piece[inPiece + 1], piece[inPiece + 2], inPiece = ('%d'):format(seq % PIECE), id, inPiece + 2
+    local field = fields[number]
+    if not field then
+      field = ('%d'):format(number)
+      fields[number] = field
+    end
+    piece[inPiece + 1], piece[inPiece + 2], inPiece = field, id, inPiece + 2
     if group then group[size + 1], size = id, size + 1 else group, size = batch.emit('added', 'waiting', name, id) end
   end
   batch.last, batch.count = seq, count

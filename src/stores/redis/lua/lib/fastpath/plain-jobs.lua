@@ -1,5 +1,6 @@
--- plain-jobs: settlements with a claim, all for plain jobs of one queue: what a busy worker sends again and again. It restates
--- fastpath.lua in one function, because tables and functions that are set up in every call take longer than such a job.
+-- plain-jobs: a claim, alone or with settlements, all for plain jobs of one queue: what a busy worker sends again and again, and
+-- what an idle one has waiting at the server. It restates fastpath.lua in one function, because tables and functions that are
+-- set up in every call take longer than such a job.
 --
 -- All jobs are of the queue that is claimed, and of one worker and the same tags; they have no field but those of PLAIN;
 -- each is complete. No job waits but those in the fifo.
@@ -21,12 +22,12 @@ local function isPlain(fields)
 end
 
 return {
-  -- ARGV and answer as in operation.inSequence. Returns also whether the log of statistics is long.
-  settleAndClaim = function()
-    local count, clock = args[2] / 2, args[1]
-    local at = 3 + 2 * count
+  -- Settles `count` jobs and claims by ARGV from `at` on. ARGV and answer as in operation.inSequence, and as in
+  -- operations/claim.lua where nothing is settled. Returns also whether the log of statistics is long.
+  run = function(count, at)
+    local clock = args[1]
     local worker, requestId, limit, queue = args[at], args[at + 1], tonumber(args[at + 2]), args[at + 4]
-    if count < 1 or count % 1 ~= 0 or count > FASTPATH.MAX_JOBS or limit > FASTPATH.MAX_JOBS or not queue or args[at + 5] then return nil end
+    if count % 1 ~= 0 or count > FASTPATH.MAX_JOBS or limit > FASTPATH.MAX_JOBS or not queue or args[at + 5] then return nil end
     if call('EXISTS', P .. 'ready:' .. queue, P .. 'later:' .. queue, P .. 'needs:' .. queue) > 0 then return nil end
 
     -- The clock and the state of the store, as in batch.start.
@@ -133,7 +134,9 @@ return {
         if not isKnown[fields] and not isPlain(fields) then return nil end
         isKnown[fields] = true
       end
-      if (fields ~= '' and fields:match('\31tags=([^\31]*)') or '') ~= tags then return nil end
+      local ownTags = fields ~= '' and fields:match('\31tags=([^\31]*)') or ''
+      tags = tags or ownTags
+      if ownTags ~= tags then return nil end
       token = token + 1
       if createdAt ~= lastCreatedAt then
         lastCreatedAt, age = createdAt, now - createdAt
@@ -150,30 +153,35 @@ return {
       records[n + 1], records[n + 2], n = '@' .. worker, table.concat(claims, '\31') .. '\30\30' .. last:sub(1, (earlierAt or 0) - 1), n + 2
     end
 
-    -- statistics: one entry
-    local number, spread = (entries or 0) + 1, '\31' .. ('%d'):format(runs[1])
-    if count > 1 then spread = '\31' .. require('spread').textOf(runs, count) end
-    if taken > 0 then spread = (taken > 1 and require('spread').textOf(waits, taken) or ('%d'):format(waits[1])) .. spread end
-    local numberText = ('%d'):format(number)
-    records[n + 1], records[n + 2], records[n + 3], records[n + 4] = '+' .. numberText, queue .. '\31' .. worker .. '\31' .. tags .. '\31' .. nowText
-      .. ('\31%d 0 0 %d %d\31'):format(bytes, results, resultBytes) .. spread .. '\31', '+', numberText
+    local number = entries or 0
+    if count + taken == 0 then
+      if now ~= seen then write('HSET', P, 'seen', nowText) end
+    else
+      -- statistics: one entry
+      local spread = count == 0 and '\31' or '\31' .. (count > 1 and require('spread').textOf(runs, count) or ('%d'):format(runs[1]))
+      if taken > 0 then spread = (taken > 1 and require('spread').textOf(waits, taken) or ('%d'):format(waits[1])) .. spread end
+      number = number + 1
+      local numberText = ('%d'):format(number)
+      records[n + 1], records[n + 2], records[n + 3], records[n + 4] = '+' .. numberText, queue .. '\31' .. worker .. '\31' .. tags .. '\31' .. nowText
+        .. (count > 0 and ('\31%d 0 0 %d %d\31'):format(bytes, results, resultBytes) or '\31\31') .. spread .. '\31', '+', numberText
 
-    -- The writes of batch.flush.
-    local open = table.concat(seqs, ' ') .. (taken > 0 and '\30fifo:' .. queue .. '\31' .. table.concat(popped, '\31') or '')
-      .. '\30running:' .. queue .. '\31' .. table.concat(left, '\31')
-    if taken > 0 then write('HSET', P, 'open', open, 'token', ('%d'):format(token)) else write('HSET', P, 'open', open) end
-    write('HSET', P .. 'j', unpack(records)) -- in one, so that all of it is done or none
-    if taken > 0 then write('LTRIM', P .. 'fifo:' .. queue, ('%d'):format(taken), '-1') end
-    write('ZADD', P .. 'done:' .. queue, unpack(done))
-    if taken > 0 then write('ZADD', running, unpack(started)) end
-    write('ZREM', running, unpack(left))
-    if now ~= seen then write('HSET', P, 'open', '', 'seen', nowText) else write('HSET', P, 'open', '') end
-    ids[count + 1], ids[count + 2] = nil, nil
-    call('PUBLISH', P .. 'events', 'completed\31done\31' .. queue .. '\31' .. table.concat(ids, '\31')
-      .. (taken > 0 and '\30claimed\31running\31' .. queue .. '\31' .. table.concat(claimedIds, '\31') or ''))
+      -- The writes of batch.flush.
+      local open = table.concat(seqs, ' ') .. (taken > 0 and '\30fifo:' .. queue .. '\31' .. table.concat(popped, '\31') or '')
+      if count > 0 then open = open .. '\30running:' .. queue .. '\31' .. table.concat(left, '\31') end
+      if taken > 0 then write('HSET', P, 'open', open, 'token', ('%d'):format(token)) else write('HSET', P, 'open', open) end
+      write('HSET', P .. 'j', unpack(records)) -- in one, so that all of it is done or none
+      if taken > 0 then write('LTRIM', P .. 'fifo:' .. queue, ('%d'):format(taken), '-1') end
+      if count > 0 then write('ZADD', P .. 'done:' .. queue, unpack(done)) end
+      if taken > 0 then write('ZADD', running, unpack(started)) end
+      if count > 0 then write('ZREM', running, unpack(left)) end
+      if now ~= seen then write('HSET', P, 'open', '', 'seen', nowText) else write('HSET', P, 'open', '') end
+      ids[count + 1], ids[count + 2] = nil, nil
+      local completed = count > 0 and 'completed\31done\31' .. queue .. '\31' .. table.concat(ids, '\31') or ''
+      local claimed = taken > 0 and 'claimed\31running\31' .. queue .. '\31' .. table.concat(claimedIds, '\31') or ''
+      call('PUBLISH', P .. 'events', completed .. (count > 0 and taken > 0 and '\30' or '') .. claimed)
+    end
 
     -- The answer, with the next time at which time alone makes something claimable.
-    answer[1] = ('done\31'):rep(count - 1) .. 'done'
     if settings.onLost ~= 'hold' then
       local nextEnd
       if count > 1 then nextEnd = call('ZRANGE', running, '0', '0', 'WITHSCORES')[2]
@@ -181,6 +189,7 @@ return {
       nextEnd = math.min(tonumber(nextEnd) or math.huge, taken > 0 and now + ms or math.huge) + settings.lostGraceMs
       if nextEnd < math.huge then answer[3] = nextEnd % 1 == 0 and ('%d'):format(nextEnd) or ('%.17g'):format(nextEnd) end
     end
-    return answer, number > FASTPATH.MAX_LOG_ENTRIES
+    if count > 0 then answer[1] = ('done\31'):rep(count - 1) .. 'done' else table.remove(answer, 1) end
+    return answer, count + taken > 0 and number > FASTPATH.MAX_LOG_ENTRIES
   end,
 }
