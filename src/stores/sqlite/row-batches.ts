@@ -23,7 +23,7 @@ const MAX_UPDATES = 1_000;
 /** Fewer are updated one by one. */
 const MIN_UPDATES = 3;
 
-const PLAIN_COLUMNS = 'seq, id, queue, state, ready, priority, run_at, created_at, data, data_sum';
+const PLAIN_COLUMNS = 'seq, queue, priority, run_at, created_at, state, ready, id, data, data_sum';
 
 /** New plain jobs: of one queue, priority and time, with consecutive numbers. */
 export class PendingInserts {
@@ -36,13 +36,11 @@ export class PendingInserts {
   #values: SqlValue[] = [];
 
   constructor(db: Database) {
-    const shared = (seq: string) => `(${seq}, ?, ?2, 'waiting', 1, ?3, ?4, ?4, ?, ?)`;
-    const rows = Array.from({ length: INSERTED_TOGETHER }, (_, place) => shared(`?1 + ${place}`));
-    this.#one = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS})
-      VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6, ?7)`);
+    const rows = Array.from({ length: INSERTED_TOGETHER }, (_, place) => rowSql(place));
+    this.#one = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS}) VALUES ${rowSql(0)}`);
     // With ABORT, the default, SQLite would copy every page before its first change, to undo the rows before a failed one.
     // The caller undoes them: each failure ends with a rollback, of the transaction or to the savepoint of the call.
-    this.#many = db.prepare(`INSERT OR FAIL INTO jobs (${PLAIN_COLUMNS}) VALUES ${numbered(rows.join(', '), 5)}`);
+    this.#many = db.prepare(`INSERT OR FAIL INTO jobs (${PLAIN_COLUMNS}) VALUES ${rows.join(', ')}`);
   }
 
   /** `shared`: a job that has the queue, priority and time of this one. */
@@ -62,7 +60,7 @@ export class PendingInserts {
       return execute(this.#many, first, queue, priority, createdAt, ...values);
     for (let at = 0; at < values.length; at += OWN_VALUES) {
       const [id, data, sum] = values.slice(at, at + OWN_VALUES);
-      execute(this.#one, first + at / OWN_VALUES, id, queue, priority, createdAt, data, sum);
+      execute(this.#one, first + at / OWN_VALUES, queue, priority, createdAt, id, data, sum);
     }
   }
 
@@ -78,10 +76,12 @@ export class PendingInserts {
   }
 }
 
-/** Gives the bare question marks of a text the numbers from `first` on. */
-function numbered(text: string, first: number): string {
-  let next = first;
-  return text.replaceAll(/\?(?!\d)/g, () => `?${next++}`);
+/**
+ * One row of the statement. Only what all rows share is a numbered parameter, and comes first: the binding looks for the
+ * name of each parameter in the list of those that have one.
+ */
+function rowSql(place: number): string {
+  return `(?1 + ${place}, ?2, ?3, ?4, ?4, 'waiting', 1, ?, ?, ?)`;
 }
 
 /** An update with a history row: the columns and their values as in `difference`. */
