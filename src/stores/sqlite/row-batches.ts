@@ -15,8 +15,9 @@ import type { SqlValue } from './tables/job-columns.ts';
 import { assignmentsOf, LEASE, NO_LEASE } from './tables/job-columns.ts';
 import { sumOf } from './tables/job-row.ts';
 
-/** Divides the jobs of a bulk add and the calls of a message. */
-const INSERTED_TOGETHER = 10;
+/** Rows of a statement, the most first. The first divides the jobs of a bulk add and the calls of a message. */
+const INSERTED_TOGETHER = [50, 10, 1] as const;
+const [MOST_INSERTED] = INSERTED_TOGETHER;
 /** Id, data and checksum. */
 const OWN_VALUES = 3;
 const MAX_UPDATES = 1_000;
@@ -27,8 +28,8 @@ const PLAIN_COLUMNS = 'seq, queue, priority, run_at, created_at, state, ready, i
 
 /** New plain jobs: of one queue, priority and time, with consecutive numbers. */
 export class PendingInserts {
-  readonly #one: Statement;
-  readonly #many: Statement;
+  /** As INSERTED_TOGETHER. */
+  readonly #inserts: readonly Statement[];
   /** The first job, and a job that has the queue, priority and time of all. */
   #first = 0;
   #shared: Job | null = null;
@@ -36,11 +37,11 @@ export class PendingInserts {
   #values: SqlValue[] = [];
 
   constructor(db: Database) {
-    const rows = Array.from({ length: INSERTED_TOGETHER }, (_, place) => rowSql(place));
-    this.#one = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS}) VALUES ${rowSql(0)}`);
     // With ABORT, the default, SQLite would copy every page before its first change, to undo the rows before a failed one.
     // The caller undoes them: each failure ends with a rollback, of the transaction or to the savepoint of the call.
-    this.#many = db.prepare(`INSERT OR FAIL INTO jobs (${PLAIN_COLUMNS}) VALUES ${rows.join(', ')}`);
+    const insert = (rows: readonly string[]) =>
+      db.prepare(`INSERT OR FAIL INTO jobs (${PLAIN_COLUMNS}) VALUES ${rows.join(', ')}`);
+    this.#inserts = INSERTED_TOGETHER.map((length) => insert(Array.from({ length }, (_, place) => rowSql(place))));
   }
 
   /** `shared`: a job that has the queue, priority and time of this one. */
@@ -49,18 +50,20 @@ export class PendingInserts {
     if (this.#shared === null) this.#first = seq;
     this.#shared = shared;
     this.#values.push(id, data, sumOf(data));
-    if (this.#values.length === INSERTED_TOGETHER * OWN_VALUES) this.flush();
+    if (this.#values.length === MOST_INSERTED * OWN_VALUES) this.flush();
   }
 
   flush(): void {
     if (this.#shared === null) return;
     const [{ queue, priority, createdAt }, values, first] = [this.#shared, this.#values, this.#first];
     this.forget();
-    if (values.length === INSERTED_TOGETHER * OWN_VALUES)
-      return execute(this.#many, first, queue, priority, createdAt, ...values);
-    for (let at = 0; at < values.length; at += OWN_VALUES) {
-      const [id, data, sum] = values.slice(at, at + OWN_VALUES);
-      execute(this.#one, first + at / OWN_VALUES, queue, priority, createdAt, id, data, sum);
+    let at = 0;
+    for (const [place, rows] of INSERTED_TOGETHER.entries()) {
+      const insert = this.#inserts[place] as Statement;
+      for (const length = rows * OWN_VALUES; at + length <= values.length; at += length) {
+        const own = length === values.length ? values : values.slice(at, at + length);
+        execute(insert, first + at / OWN_VALUES, queue, priority, createdAt, ...own);
+      }
     }
   }
 
