@@ -13,7 +13,7 @@ import { allRows, openDatabase } from './engine/sqlite-database.ts';
 import { SqliteTable } from './tables/sqlite-table.ts';
 import { StoreNumbers } from './tables/store-numbers.ts';
 
-const COUNT = 25;
+const COUNT = 75;
 const at = (now: number) => ({ now, gap: NO_GAP });
 const aJob = (n: number): NewJob => ({ id: `job-${n}`, queue: 'q', data: `{"n":${n}}` });
 

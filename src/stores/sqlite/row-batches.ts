@@ -15,20 +15,21 @@ import type { SqlValue } from './tables/job-columns.ts';
 import { assignmentsOf, LEASE, NO_LEASE } from './tables/job-columns.ts';
 import { sumOf } from './tables/job-row.ts';
 
-/** Divides the jobs of a bulk add and the calls of a message. */
-const INSERTED_TOGETHER = 10;
+/** Rows of a statement, the most first. The first divides the jobs of a bulk add and the calls of a message. */
+const INSERTED_TOGETHER = [50, 10, 1] as const;
+const [MOST_INSERTED] = INSERTED_TOGETHER;
 /** Id, data and checksum. */
 const OWN_VALUES = 3;
 const MAX_UPDATES = 1_000;
 /** Fewer are updated one by one. */
 const MIN_UPDATES = 3;
 
-const PLAIN_COLUMNS = 'seq, id, queue, state, ready, priority, run_at, created_at, data, data_sum';
+const PLAIN_COLUMNS = 'seq, queue, priority, run_at, created_at, state, ready, id, data, data_sum';
 
 /** New plain jobs: of one queue, priority and time, with consecutive numbers. */
 export class PendingInserts {
-  readonly #one: Statement;
-  readonly #many: Statement;
+  /** As INSERTED_TOGETHER. */
+  readonly #inserts: readonly Statement[];
   /** The first job, and a job that has the queue, priority and time of all. */
   #first = 0;
   #shared: Job | null = null;
@@ -36,13 +37,11 @@ export class PendingInserts {
   #values: SqlValue[] = [];
 
   constructor(db: Database) {
-    const shared = (seq: string) => `(${seq}, ?, ?2, 'waiting', 1, ?3, ?4, ?4, ?, ?)`;
-    const rows = Array.from({ length: INSERTED_TOGETHER }, (_, place) => shared(`?1 + ${place}`));
-    this.#one = db.prepare(`INSERT INTO jobs (${PLAIN_COLUMNS})
-      VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6, ?7)`);
     // With ABORT, the default, SQLite would copy every page before its first change, to undo the rows before a failed one.
     // The caller undoes them: each failure ends with a rollback, of the transaction or to the savepoint of the call.
-    this.#many = db.prepare(`INSERT OR FAIL INTO jobs (${PLAIN_COLUMNS}) VALUES ${numbered(rows.join(', '), 5)}`);
+    const insert = (rows: readonly string[]) =>
+      db.prepare(`INSERT OR FAIL INTO jobs (${PLAIN_COLUMNS}) VALUES ${rows.join(', ')}`);
+    this.#inserts = INSERTED_TOGETHER.map((length) => insert(Array.from({ length }, (_, place) => rowSql(place))));
   }
 
   /** `shared`: a job that has the queue, priority and time of this one. */
@@ -51,18 +50,20 @@ export class PendingInserts {
     if (this.#shared === null) this.#first = seq;
     this.#shared = shared;
     this.#values.push(id, data, sumOf(data));
-    if (this.#values.length === INSERTED_TOGETHER * OWN_VALUES) this.flush();
+    if (this.#values.length === MOST_INSERTED * OWN_VALUES) this.flush();
   }
 
   flush(): void {
     if (this.#shared === null) return;
     const [{ queue, priority, createdAt }, values, first] = [this.#shared, this.#values, this.#first];
     this.forget();
-    if (values.length === INSERTED_TOGETHER * OWN_VALUES)
-      return execute(this.#many, first, queue, priority, createdAt, ...values);
-    for (let at = 0; at < values.length; at += OWN_VALUES) {
-      const [id, data, sum] = values.slice(at, at + OWN_VALUES);
-      execute(this.#one, first + at / OWN_VALUES, id, queue, priority, createdAt, data, sum);
+    let at = 0;
+    for (const [place, rows] of INSERTED_TOGETHER.entries()) {
+      const insert = this.#inserts[place] as Statement;
+      for (const length = rows * OWN_VALUES; at + length <= values.length; at += length) {
+        const own = length === values.length ? values : values.slice(at, at + length);
+        execute(insert, first + at / OWN_VALUES, queue, priority, createdAt, ...own);
+      }
     }
   }
 
@@ -78,10 +79,12 @@ export class PendingInserts {
   }
 }
 
-/** Gives the bare question marks of a text the numbers from `first` on. */
-function numbered(text: string, first: number): string {
-  let next = first;
-  return text.replaceAll(/\?(?!\d)/g, () => `?${next++}`);
+/**
+ * One row of the statement. Only what all rows share is a numbered parameter, and comes first: the binding looks for the
+ * name of each parameter in the list of those that have one.
+ */
+function rowSql(place: number): string {
+  return `(?1 + ${place}, ?2, ?3, ?4, ?4, 'waiting', 1, ?, ?, ?)`;
 }
 
 /** An update with a history row: the columns and their values as in `difference`. */

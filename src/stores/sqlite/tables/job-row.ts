@@ -7,6 +7,7 @@
 import { crc32 } from 'node:zlib';
 import type { Job, JobPolicy, JobState, Lease } from '../../../core/job/job.ts';
 import { NO_SLOTS } from '../../../core/job/job.ts';
+import { shortCrc32 } from '../short-crc32.ts';
 
 /** In the order of JOB_COLUMNS; WAITING_COLUMNS are the same without the end. */
 export type JobRow = readonly [
@@ -112,7 +113,7 @@ export function damageOf(job: Job): Part | null {
 }
 
 /** Returns the checksum of a text. Signed: such a number is bound faster and takes four bytes. */
-export const sumOf = (text: string): number => crc32(text) | 0;
+export const sumOf = (text: string): number => shortCrc32(text) ?? crc32(text) | 0;
 
 // biome-ignore format: one line a thought
 export function readJob(row: JobRow): Job {
