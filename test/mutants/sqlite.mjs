@@ -552,10 +552,24 @@ export const sqlite = [
     suites: batches,
   },
   {
-    name: 'sqlite: one full history makes a claim of many jobs fail',
+    name: 'sqlite: a job with a full history is left out of a claim of many jobs',
     file: 'src/stores/sqlite/row-batches.ts',
-    find: 'if (!isForbidden(error)) throw error;\n      return false;',
-    replace: 'throw error;',
+    find: 'if (areFew || !this.#isWritten(update))',
+    replace: 'if (areFew)',
+    suites: batches,
+  },
+  {
+    name: 'sqlite: a job beside a full history is written twice',
+    file: 'src/stores/sqlite/row-batches.ts',
+    find: 'if (areFew || !this.#isWritten(update))',
+    replace: 'if (areFew || update.row.at > 0)',
+    suites: batches,
+  },
+  {
+    name: 'sqlite: a job that became like another gets its token too',
+    file: 'src/stores/sqlite/row-batches.ts',
+    find: 'this.#writeOne(this.#withOwnToken(update));',
+    replace: 'this.#writeOne(update);',
     suites: batches,
   },
   {

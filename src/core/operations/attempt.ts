@@ -9,6 +9,8 @@ import { holds, isSameSettlement, lateRow, renewed, settled } from '../lifecycle
 import type { Heartbeat, HeartbeatResult, Settlement, SettleResult } from '../ports/job-store.ts';
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
+import type { Pattern } from './alike.ts';
+import { applyLike, isAlike, patternOf } from './alike.ts';
 import { eventOf, isRefusal } from './apply.ts';
 import { applyWithDependents, findParents, waitFor, withParents } from './dependents.ts';
 import { pauseThrottle } from './limits/buckets.ts';
@@ -32,20 +34,42 @@ function renewOne(table: Table, beat: Heartbeat, now: number): HeartbeatResult {
 }
 
 export function settle(table: Table, settlements: readonly Settlement[], { now }: Moment): readonly SettleResult[] {
-  return settlements.map((settlement) => settleOne(table, settlement, now));
+  const call: SettleCall = { now, pattern: null };
+  return settlements.map((settlement) => settleOne(table, settlement, call));
 }
 
-function settleOne(table: Table, settlement: Settlement, now: number): SettleResult {
+interface SettleCall {
+  readonly now: number;
+  /** The last completion without data and next queue, if others with the same result may be applied like it. */
+  pattern: Pattern | null;
+}
+
+function settleOne(table: Table, settlement: Settlement, call: SettleCall): SettleResult {
+  const { now, pattern } = call;
   const job = table.get(settlement.id);
   if (job === undefined) return refuse('not-found', `job ${settlement.id}`);
   if (!holds(job, settlement.token)) return answerLate(table, settlement, now);
   const change = settled(job, withArrivedEvent(table, job, settlement, now), table.settings(job.queue), now);
+  const isPlain = isPlainCompletion(settlement);
+  if (isPlain && isLike(pattern, job, change)) {
+    applyLike(table, pattern, job, change);
+    return { ok: true, state: change.job.state };
+  }
   if (settlement.kind === 'retry' && settlement.throttle !== undefined)
     pauseThrottle(table, job, { name: settlement.throttle, ms: settlement.delayMs, now });
   const ids = parentsAfter(table, settlement, change);
   if (ids !== undefined) return settleWithParents(table, job, change, { ids, now });
   applyWithDependents(table, job, change, now);
+  call.pattern = isPlain ? patternOf(table, job, change) : null;
   return { ok: true, state: change.job.state };
+}
+
+function isPlainCompletion(settlement: Settlement): boolean {
+  return settlement.kind === 'complete' && settlement.next === undefined && settlement.data === undefined;
+}
+
+function isLike(pattern: Pattern | null, job: Job, change: Transition): pattern is Pattern {
+  return pattern !== null && isAlike(pattern.before, job) && pattern.change.job.result === change.job.result;
 }
 
 /** Returns the ids of the jobs that the job waits for after the settlement, if it names any. */

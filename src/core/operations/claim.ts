@@ -7,12 +7,15 @@
 
 import type { Job } from '../job/job.ts';
 import type { Moment } from '../lifecycle/clock.ts';
+import type { Transition } from '../lifecycle/lifecycle.ts';
 import { claimed, holds, isExpired } from '../lifecycle/lifecycle.ts';
 import { rateAfter, rateNextAt, rateRoom } from '../limits/rate.ts';
 import { fits, needAddress, needsOf, needsText, readResources, without } from '../limits/resources.ts';
 import { throttlesOf } from '../limits/throttle.ts';
 import type { ClaimRequest, ClaimResult } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
+import type { Pattern } from './alike.ts';
+import { applyLike, isAlike, patternOf } from './alike.ts';
 import { apply } from './apply.ts';
 import { coalesceAll, equalJobs } from './coalescing.ts';
 import { bucketsOf, closedAmong, parkUnderBucket, takeCost, unparkOpen } from './limits/buckets.ts';
@@ -100,18 +103,23 @@ function roomIn(table: Table, queue: string, now: number): number {
 
 /**
  * Takes jobs in claim order. A job whose throttle is full is parked under it; parked jobs may come back meanwhile.
- * Equal jobs are coalesced into a job that starts.
+ * Equal jobs are coalesced into a job that starts. A job that is alike to one that started starts like it.
  */
 function serve(table: Table, queue: string, request: ClaimRequest, now: number): Taken {
   const jobs: Job[] = [];
   let parked = 0;
   let room = readResources(request.offers?.free ?? '');
+  let pattern: Pattern | null = null;
   if (request.limit > 0) unparkFitting(table, queue, room, now);
   if (request.limit > 0) unparkOpen(table, queue, request.limit, now);
   for (let isOver = request.limit <= 0; !isOver; ) {
     const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });
     let isChanged = false;
     for (const job of ready) {
+      if (pattern !== null && isAlike(pattern.before, job)) {
+        jobs.push(startLike(table, pattern, job, { request, now }));
+        continue;
+      }
       const slots = throttlesOf(job, table.settings(queue));
       const full = slots.length === 0 ? undefined : fullAmong(table, slots);
       const needs = needsOf(job, table.settings(queue));
@@ -120,8 +128,10 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
       const closed = closedAmong(table, buckets, now);
       if (isFitting && closed === undefined) {
         takeCost(table, buckets, now);
-        const started = start(table, job, { request, slots, now });
+        const change = start(table, job, { request, slots, now });
+        const started = change.job;
         jobs.push(started);
+        pattern = patternOf(table, job, change);
         room = without(room, needs);
         // A job that fits may have been coalesced into this one.
         const isOneBack = (needs !== '' || started.folded > 0) && unparkFitting(table, queue, room, now);
@@ -152,12 +162,24 @@ function start(
   table: Table,
   job: Job,
   { request, slots, now }: { request: ClaimRequest; slots: readonly string[]; now: number },
-): Job {
+): Transition {
   const { worker, leaseMs = table.settings(job.queue).leaseMs } = request;
   const equals = equalJobs(table, job, now);
   const change = claimed(job, { now, token: table.takeToken(), worker, leaseMs, slots, folded: equals.length });
   apply(table, job, change, now);
   coalesceAll(table, equals, change.job, now);
+  return change;
+}
+
+function startLike(
+  table: Table,
+  pattern: Pattern,
+  job: Job,
+  { request, now }: { request: ClaimRequest; now: number },
+): Job {
+  const { worker, leaseMs = table.settings(job.queue).leaseMs } = request;
+  const change = claimed(job, { now, token: table.takeToken(), worker, leaseMs });
+  applyLike(table, pattern, job, change);
   return change.job;
 }
 

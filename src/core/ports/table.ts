@@ -57,6 +57,11 @@ export interface Table {
   insertLike(template: Transition, job: PlainJob): void;
   /** `row` is null for a heartbeat, which is not history. */
   replace(before: Job, after: Job, row: HistoryRow | null): void;
+  /**
+   * Replaces a job as `replace(before, change.job, change.row)`. `like`: a change that was applied in this call to a job
+   * that differed only in id, data, number, priority, times and token (operations/alike.ts).
+   */
+  replaceLike(like: Transition, before: Job, change: Transition): void;
   /** Appends a row that changes only the history. */
   append(job: Job, row: HistoryRow): void;
   /** Removes its steps too. */

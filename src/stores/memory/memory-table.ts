@@ -105,6 +105,10 @@ export class MemoryTable implements Table {
     if (row !== null) this.append(after, row);
   }
 
+  replaceLike(_like: Transition, before: Job, { job, row }: Transition): void {
+    this.replace(before, job, row);
+  }
+
   append(job: Job, row: HistoryRow): void {
     this.#rows.set(job.id, appendRow(this.rows(job.id), row));
   }

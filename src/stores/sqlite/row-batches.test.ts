@@ -10,6 +10,7 @@ import type { NewJob, Settlement } from '../../core/ports/job-store.ts';
 import { settingsOf } from '../../core/settings/settings.ts';
 import { applySchema } from './engine/schema.ts';
 import { allRows, openDatabase } from './engine/sqlite-database.ts';
+import { sumOf } from './tables/job-row.ts';
 import { SqliteTable } from './tables/sqlite-table.ts';
 import { StoreNumbers } from './tables/store-numbers.ts';
 
@@ -101,6 +102,25 @@ it('cuts the one history among them that is full', () => {
   const claimed = claimAll(opened, 4, 2_000);
   expect(claimed.map(({ id }) => opened.table.rows(id).length)).toEqual([2, 2, MAX_HISTORY, 2]);
   expect(claimed.map(({ id }) => opened.table.rows(id).at(-1)?.at)).toEqual([2_000, 2_000, 2_000, 2_000]);
+  const tokens = claimed.map(({ lease }) => lease?.token);
+  expect(claimed.map(({ id }) => opened.table.rows(id).at(-1)?.token)).toEqual(tokens);
+  expect(allRows(opened.db.prepare('SELECT token, history_rows FROM jobs ORDER BY seq'))).toEqual(
+    tokens.map((token, n) => [token, n === 2 ? MAX_HISTORY : 2]),
+  );
+});
+
+it('completes jobs whose leases differ, and jobs whose results differ', () => {
+  const opened = openTable();
+  addAll(opened, jobs(Array.from({ length: 8 }, () => 0)));
+  const claimed = [...claimAll(opened, 4, 2_000), ...claimAll(opened, 4, 2_500)];
+  const settlements = claimed.map((job, n) => ({ ...completion(job), kind: 'complete' as const, result: `${n >> 1}` }));
+  expect(settle(opened.table, settlements, at(3_000))).toEqual(claimed.map(() => ({ ok: true, state: 'done' })));
+  opened.table.flush();
+  expect(allRows(opened.db.prepare('SELECT state, result, result_sum, lease_until FROM jobs ORDER BY seq'))).toEqual(
+    settlements.map(({ result }) => ['done', result, sumOf(result), null]),
+  );
+  const ended = claimed.map(({ id }) => opened.table.rows(id).at(-1));
+  expect(ended.map((row) => [row?.event, row?.token])).toEqual(claimed.map(({ lease }) => ['completed', lease?.token]));
 });
 
 it('finds a job whose row is not written yet', () => {

@@ -8,9 +8,8 @@ import type { HistoryRow } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
 import type { PlainJob } from '../../core/lifecycle/lifecycle.ts';
 import type { Database, Statement } from './engine/sqlite-database.ts';
-import { execute } from './engine/sqlite-database.ts';
-import { isForbidden } from './engine/sqlite-problem.ts';
-import { rowParts } from './tables/history-text.ts';
+import { execute, firstRow } from './engine/sqlite-database.ts';
+import { packRow, rowParts } from './tables/history-text.ts';
 import type { SqlValue } from './tables/job-columns.ts';
 import { assignmentsOf, LEASE, NO_LEASE } from './tables/job-columns.ts';
 import { sumOf } from './tables/job-row.ts';
@@ -109,13 +108,19 @@ interface UpdateStatement {
 export class PendingUpdates {
   readonly #db: Database;
   readonly #writeOne: (update: RowUpdate) => void;
+  readonly #changes: Statement;
+  readonly #history: Statement;
   readonly #statements = new Map<number, UpdateStatement>();
   readonly #seqs = new Set<number>();
   #updates: RowUpdate[] = [];
+  /** What the last job became, or the job that it became like. */
+  #like: Job | null = null;
 
   constructor(db: Database, writeOne: (update: RowUpdate) => void) {
     this.#db = db;
     this.#writeOne = writeOne;
+    this.#changes = db.prepare('SELECT changes()');
+    this.#history = db.prepare('SELECT history FROM jobs WHERE seq = ?');
   }
 
   add(update: RowUpdate): void {
@@ -125,7 +130,25 @@ export class PendingUpdates {
     if (!canMakeRow(update)) return this.#writeOne(update);
     this.#updates.push(update);
     this.#seqs.add(seq);
+    this.#like = update.after;
     if (this.#updates.length === MAX_UPDATES) this.flush();
+  }
+
+  /**
+   * Adds a job that became like another (core/operations/alike.ts). Returns false if the caller has to add it. Its number
+   * need not be remembered: the change is of the state, so another one, which has another key, comes before it happens again.
+   */
+  addLike(like: Job, after: Job, row: HistoryRow): boolean {
+    const [first] = this.#updates;
+    if (first === undefined || this.#like !== like || this.#updates.length === MAX_UPDATES - 1) return false;
+    if (first.key & LEASE && row.token !== (first.row.token ?? 0) + this.#updates.length) return false;
+    this.#updates.push({ key: first.key, values: first.values, before: first.before, after, row });
+    return true;
+  }
+
+  /** Called after `add` of a job that became like another. */
+  nextLike(like: Job): void {
+    this.#like = like;
   }
 
   flush(): void {
@@ -133,8 +156,15 @@ export class PendingUpdates {
     if (first === undefined) return;
     const updates = this.#updates;
     this.forget();
-    if (updates.length < MIN_UPDATES || !this.#writeAll(first, updates))
-      for (const update of updates) this.#writeOne(update);
+    const areFew = updates.length < MIN_UPDATES;
+    if (!areFew && this.#writeAll(first, updates)) return;
+    for (const update of updates) if (areFew || !this.#isWritten(update)) this.#writeOne(this.#withOwnToken(update));
+  }
+
+  /** `addLike` gives a row the values of the first. */
+  #withOwnToken(update: RowUpdate): RowUpdate {
+    const { tokenAt } = this.#statementFor(update.key);
+    return tokenAt === -1 ? update : { ...update, values: update.values.with(tokenAt, update.row.token) };
   }
 
   forget(): void {
@@ -143,18 +173,19 @@ export class PendingUpdates {
     this.#seqs.clear();
   }
 
-  /** Returns false if nothing was written because a history is full. */
+  /** Writes the rows whose history is not full. Returns whether these were all. */
   #writeAll(first: RowUpdate, updates: readonly RowUpdate[]): boolean {
     const { range, list } = this.#statementFor(first.key);
     const { seq } = first.after;
-    try {
-      if (areConsecutive(updates)) execute(range, ...this.#valuesFrom(first, seq), seq, seq + updates.length - 1);
-      else execute(list, ...this.#valuesFrom(first, 0), `[${updates.map(({ after }) => after.seq).join(',')}]`);
-      return true;
-    } catch (error) {
-      if (!isForbidden(error)) throw error;
-      return false;
-    }
+    if (areConsecutive(updates)) execute(range, ...this.#valuesFrom(first, seq), seq, seq + updates.length - 1);
+    else execute(list, ...this.#valuesFrom(first, 0), `[${updates.map(({ after }) => after.seq).join(',')}]`);
+    return firstRow<readonly [number]>(this.#changes)?.[0] === updates.length;
+  }
+
+  /** Whether the row of an update was written: a history ends with its last row, and the token is in it. */
+  #isWritten({ after, row }: RowUpdate): boolean {
+    const [history = ''] = firstRow<readonly [string]>(this.#history, after.seq) ?? [];
+    return history.endsWith(packRow(row, after.createdAt));
   }
 
   /** `from`: what the statement adds to the first token, for the first row. */
@@ -213,6 +244,9 @@ function areConsecutive(updates: readonly RowUpdate[]): boolean {
 }
 
 /**
+ * A row whose history is full is left as it is: the CHECK constraint forbids another history row. With ABORT, the default,
+ * SQLite would copy every page before its first change, to undo the rows before such a row.
+ *
  * `place` is added to the token. Numbers are cast because the binding may hand them over as floating-point numbers,
  * which have another text.
  */
@@ -221,7 +255,7 @@ function updateAllSql(sets: readonly string[], place: string): string {
   const token = sets.includes('token = ?') ? `(${own})` : 'token';
   const all = sets.map((set) => (set === 'token = ?' ? `token = ${own}` : set));
   const row = `history || ',[' || (CAST(? AS INTEGER) - created_at) || ? || ${token} || ?`;
-  return `UPDATE jobs SET ${[...all, `history = ${row}`, 'history_rows = history_rows + 1'].join(', ')}`;
+  return `UPDATE OR IGNORE jobs SET ${[...all, `history = ${row}`, 'history_rows = history_rows + 1'].join(', ')}`;
 }
 
 /** Returns a database whose statements run `flush` first. It can only prepare: the parts of a table need no more. */

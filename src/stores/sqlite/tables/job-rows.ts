@@ -147,6 +147,14 @@ export class JobRows {
     this.#cache(after);
   }
 
+  /** As `update(before, change.job, change.row)`, like a change that differs only in what is the job's own. */
+  updateLike(like: Transition, before: Job, { job, row }: Transition): void {
+    if (!this.#pendingUpdates.addLike(like.job, job, row)) {
+      this.update(before, job, row);
+      this.#pendingUpdates.nextLike(like.job);
+    } else this.#cache(job);
+  }
+
   #write({ key, values, after, row }: RowUpdate): void {
     this.#run(key | HISTORY, after, [...values, `,${packRow(row, after.createdAt)}`]);
   }

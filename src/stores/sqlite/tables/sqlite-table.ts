@@ -185,6 +185,12 @@ export class SqliteTable implements Table {
     this.#counters.replace(before, after);
   }
 
+  replaceLike(like: Transition, before: Job, change: Transition): void {
+    this.#jobs.updateLike(like, before, change);
+    this.#waiting.follow(before, change.job, change.row);
+    this.#counters.replace(before, change.job);
+  }
+
   append(job: Job, row: HistoryRow): void {
     this.#jobs.append(job, row);
   }
