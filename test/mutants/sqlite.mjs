@@ -85,7 +85,7 @@ export const sqlite = [
     file: 'src/worker/loop/claim-loop.ts',
     find: 'endsWithProcess === true &&',
     replace: 'endsWithProcess !== true &&',
-    suites: later,
+    suites: ['src/worker/loop/claim-loop.test.ts'],
   },
   {
     name: 'sqlite: a power cut makes tokens repeat',

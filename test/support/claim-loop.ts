@@ -8,6 +8,7 @@ import { StoreAvailability } from '../../src/worker/loop/store-availability.ts';
 interface SentClaim {
   readonly request: ClaimRequest;
   readonly wait: ClaimWait | undefined;
+  readonly sync: CallOptions['sync'];
   /** Answers with so many jobs, at time 0 of the store. */
   answer(jobs: number, nextAt?: number): Promise<unknown>;
   lose(): Promise<unknown>;
@@ -18,11 +19,12 @@ export function aLoop(options: Partial<ClaimLoopOptions> = {}) {
   const sent: SentClaim[] = [];
   let running = 0;
   const turn = () => vi.advanceTimersByTimeAsync(0);
-  const claim = (request: ClaimRequest, { wait }: CallOptions = {}) =>
+  const claim = (request: ClaimRequest, { wait, sync }: CallOptions = {}) =>
     new Promise<ClaimResult>((resolve, reject) => {
       sent.push({
         request,
         wait,
+        sync,
         answer: (jobs, nextAt) => {
           resolve({ jobs: Array.from({ length: jobs }), now: 0, nextAt: nextAt ?? null } as unknown as ClaimResult);
           return turn();

@@ -29,6 +29,15 @@ it('makes no claim after it was given up, though one is still unanswered then', 
   await stopped;
 });
 
+it('makes claims that may be synced later only if the attempts end with the process', () => {
+  const syncs = [true, false, undefined].map((endsWithProcess) => {
+    const { loop, at } = aLoop({ ...(endsWithProcess !== undefined && { endsWithProcess }) });
+    loop.flush();
+    return at(0).sync;
+  });
+  expect(syncs).toEqual(['later', undefined, undefined]);
+});
+
 it('polls busily for the answer to a claim with a reason, and not for that of the fallback poll', async () => {
   const start = vi.spyOn(BusyPoll.prototype, 'start');
   onTestFinished(() => start.mockRestore());

@@ -291,6 +291,8 @@ async function aRunningJob(...more: readonly Partial<NewJob>[]) {
     log.push('settlement');
   };
   client.subscribe((events) => void log.push(...events.map(({ type }) => type)));
+  // The engine looks for other engines when a listener begins: that is over when this is answered.
+  await client.call('find', ['a']);
   log.length = 0;
   return { ...engine, log, claim: claimNext, settle };
 }
