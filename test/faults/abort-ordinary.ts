@@ -85,6 +85,7 @@ export const ORDINARY_SCENARIOS: readonly Scenario[] = [
     prepare: plain,
     call: (bench) => bench.jobs.claim({ ...claim, limit: 2 }),
     repeatsAnswer: true,
+    abortsBeforeEveryWrite: true,
   },
   {
     name: 'heartbeat',

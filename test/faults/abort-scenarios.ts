@@ -376,6 +376,7 @@ export const SCENARIOS: readonly Scenario[] = [
       return run('settle-claim', [String(args.length), ...args, 'w', 'the-same', '3', '', 'q']);
     },
     repeatsAnswer: false,
+    abortsBeforeEveryWrite: true,
   },
   {
     name: 'cancel',
