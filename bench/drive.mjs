@@ -11,6 +11,8 @@ import { exactly } from './frame/exactly.mjs';
 const bulkSize = 1_000;
 /** The uncounted jobs before a measurement: 1,000, and fewer with small sizes. */
 const warmUpJobs = (count) => Math.min(1_000, Math.ceil(count / 4));
+/** A pick-up measurement has few jobs, and code that ran as often as in the others. */
+const warmUpPickUps = (count) => Math.min(1_000, 2 * count);
 const warmUpQueue = 'warm';
 const queue = 'bench';
 const progressMs = 5;
@@ -114,8 +116,13 @@ export async function share(session, { index, count, concurrency, onReady, onPro
   return { handled, lastAtMs };
 }
 
-/** Waits for the jobs of `send`, in this or another process; returns the latencies from the call to the handler. */
+/** Waits for the jobs of `send` in another process; returns the latencies from the call to the handler. */
 export async function listen(session, { count, discard, onReady }) {
+  await pickUpOneByOne(session, { name: `${warmUpQueue}Listener`, count: warmUpPickUps(count) });
+  return hear(session, { count, discard, onReady });
+}
+
+async function hear(session, { count, discard, onReady }) {
   const [handled, latencies] = [exactly(count), []];
   const handler = async ({ n, sentAtMs }) => {
     if (n >= discard) latencies.push(nowMs() - sentAtMs);
@@ -130,11 +137,17 @@ export async function listen(session, { count, discard, onReady }) {
   return percentiles(latencies);
 }
 
+/** Adds the jobs of `listen`. */
+export async function send(session, { count, everyMs }) {
+  await pickUpOneByOne(session, { name: `${warmUpQueue}Sender`, count: warmUpPickUps(count) });
+  return sendOnTime(session, { count, everyMs });
+}
+
 /**
  * Adds jobs at fixed arrival times without waiting for replies (an open loop), so that a slow pick-up cannot delay the
  * arrivals that would have shown it. The arrival times are the same for all contenders.
  */
-export async function send(session, { count, everyMs }) {
+async function sendOnTime(session, { count, everyMs }) {
   await session.ready(queue);
   const added = [];
   const lateness = [];
@@ -151,12 +164,27 @@ export async function send(session, { count, everyMs }) {
 
 /** Producer and worker in one process. */
 export async function sendAndListen(session, { count, discard, everyMs }) {
+  await pickUpOneByOne(session, { name: warmUpQueue, count: warmUpPickUps(count) });
   let onReady = () => {};
   const isReady = new Promise((resolve) => (onReady = resolve));
-  const heard = listen(session, { count, discard, onReady });
+  const heard = hear(session, { count, discard, onReady });
   await Promise.race([isReady, heard]);
-  const [answer, { lateMs }] = await Promise.all([heard, send(session, { count, everyMs })]);
+  const [answer, { lateMs }] = await Promise.all([heard, sendOnTime(session, { count, everyMs })]);
   return { ...answer, lateMs };
+}
+
+/** The jobs that warm up a process: each is added when the one before was handled, as on an idle system. */
+async function pickUpOneByOne(session, { name, count }) {
+  let wasHandled = () => {};
+  const worker = await session.work(name, async () => wasHandled(), { concurrency: 10, isIdle: true });
+  worker.start();
+  for (let n = 0; n < count; n += 1) {
+    const handled = new Promise((resolve) => (wasHandled = resolve));
+    await session.add(name, { ...jobData(n), sentAtMs: nowMs() });
+    await handled;
+  }
+  await worker.settled(count);
+  await worker.stop();
 }
 
 function percentiles(values) {
