@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
 import { testSize } from '../support/test-size.ts';
-import { figuresOf, openFaultEnvironment, printFigures, printSeed } from './fault-environment.ts';
+import { figuresOf, openFaultEnvironment, printFigures, printSeed, until } from './fault-environment.ts';
 import { type LedgerEntry, longestOverlapMs, monotonicMs } from './ledger.ts';
 import { openRandom } from './seeded-random.ts';
 
@@ -39,7 +39,12 @@ describeWithRedis('Redis with appendfsync always, restarted under load', () => {
         await redis.restart();
         backAt.push(monotonicMs());
       }
-      await sleep(RESUMED_MS / 4);
+      // Without more jobs, a worker that resumes after the other one has nothing to start.
+      const lastAt = backAt.at(-1) ?? 0;
+      await until('a job of each worker after the last restart', 2 * RESUMED_MS, () => {
+        const entries = environment.ledgerEntries();
+        return workers.every(({ pid }) => Number.isFinite(nextStart(entries, pid, lastAt))) || null;
+      });
       adder.send({});
       await adder.next(({ type }) => type === 'added', 30_000);
       await environment.drained(30_000);
