@@ -139,7 +139,8 @@ async function hear(session, { count, discard, onReady }) {
 
 /** Adds the jobs of `listen`. */
 export async function send(session, { count, everyMs }) {
-  await pickUpOneByOne(session, { name: `${warmUpQueue}Sender`, count: warmUpPickUps(count) });
+  // A process that only adds has no worker: these jobs stay.
+  await addOneByOne(session, { name: `${warmUpQueue}Sender`, count: warmUpPickUps(count), inFlight: 1 });
   return sendOnTime(session, { count, everyMs });
 }
 
