@@ -11,7 +11,7 @@ import { exactly } from './frame/exactly.mjs';
 const bulkSize = 1_000;
 /** The uncounted jobs before a measurement: 1,000, and fewer with small sizes. */
 const warmUpJobs = (count) => Math.min(1_000, Math.ceil(count / 4));
-/** A pick-up measurement has few jobs, and code that ran as often as in the others. */
+/** Those before a pick-up measurement: 1,000 as well, although it counts few jobs. */
 const warmUpPickUps = (count) => Math.min(1_000, 2 * count);
 const warmUpQueue = 'warm';
 const queue = 'bench';
@@ -119,10 +119,10 @@ export async function share(session, { index, count, concurrency, onReady, onPro
 /** Waits for the jobs of `send` in another process; returns the latencies from the call to the handler. */
 export async function listen(session, { count, discard, onReady }) {
   await pickUpOneByOne(session, { name: `${warmUpQueue}Listener`, count: warmUpPickUps(count) });
-  return hear(session, { count, discard, onReady });
+  return measureLatencies(session, { count, discard, onReady });
 }
 
-async function hear(session, { count, discard, onReady }) {
+async function measureLatencies(session, { count, discard, onReady }) {
   const [handled, latencies] = [exactly(count), []];
   const handler = async ({ n, sentAtMs }) => {
     if (n >= discard) latencies.push(nowMs() - sentAtMs);
@@ -168,7 +168,7 @@ export async function sendAndListen(session, { count, discard, everyMs }) {
   await pickUpOneByOne(session, { name: warmUpQueue, count: warmUpPickUps(count) });
   let onReady = () => {};
   const isReady = new Promise((resolve) => (onReady = resolve));
-  const heard = hear(session, { count, discard, onReady });
+  const heard = measureLatencies(session, { count, discard, onReady });
   await Promise.race([isReady, heard]);
   const [answer, { lateMs }] = await Promise.all([heard, sendOnTime(session, { count, everyMs })]);
   return { ...answer, lateMs };
