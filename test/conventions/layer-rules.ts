@@ -12,7 +12,6 @@ const allowed = readLayers();
 const owners: Readonly<Record<string, string>> = {
   '@opentelemetry/api': 'telemetry',
   '@photostructure/sqlite': 'stores/sqlite',
-  '@redis/client': 'stores/redis',
   pg: 'library',
 };
 

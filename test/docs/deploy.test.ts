@@ -45,7 +45,6 @@ test('The image runs as a user without privileges under an init process, from tw
   expect(last).toContain('ENTRYPOINT ["tini", "--"]');
   const [, check = ''] = /CMD (\["node", .*\])$/m.exec(text) ?? [];
   expect((JSON.parse(check) as string[])[2]).toContain('/healthz');
-  expect(text).toContain(`@redis/client@${textOf('package.json').match(/"@redis\/client": "\^(\d+)/)?.[1]}`);
 });
 
 test('The unit is the one of the documentation, and systemd accepts it.', async () => {

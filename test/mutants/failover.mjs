@@ -35,8 +35,8 @@ export const failover = [
   {
     name: 'failover: a server that is not the primary any more is still used',
     file: redis('client/connection.ts'),
-    find: ' || leadsElsewhere(error)',
-    replace: '',
+    find: 'leadsElsewhere(error) && onBroken(this)',
+    replace: 'undefined',
     suites: answers,
   },
   {

@@ -1,4 +1,6 @@
 /** Seeded bugs of the Lua of the Redis store, which restates the lifecycle. */
+const client = ['src/stores/redis/client/redis-client.test.ts'];
+const protocol = ['src/stores/redis/client/protocol.test.ts'];
 const suites = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
 
 export const redis = [
@@ -345,5 +347,69 @@ export const redis = [
     find: '    const answer = JOB_OPERATIONS.add(this, jobs);\n    this.#parts.events.emitOwn(() => addingEvents(jobs));\n    return answer;',
     replace: '    this.#parts.events.emitOwn(() => addingEvents(jobs));\n    return JOB_OPERATIONS.add(this, jobs);',
     suites: ['test/contract/own-adds.test.ts'],
+  },
+  {
+    name: 'redis: the client gives an answer to the newest command',
+    file: 'src/stores/redis/client/redis-client.ts',
+    find: 'const pending = this.#pending.shift();',
+    replace: 'const pending = this.#pending.pop();',
+    suites: client,
+  },
+  {
+    name: 'redis: the client watches no command after one that was answered',
+    file: 'src/stores/redis/client/redis-client.ts',
+    find: 'if (leftMs > 0) this.#watchOldest(Math.ceil(leftMs));',
+    replace: 'if (leftMs > 0) return;',
+    suites: client,
+  },
+  {
+    name: 'redis: the client leaves commands without an answer when the connection ends',
+    file: 'src/stores/redis/client/redis-client.ts',
+    find: 'for (const pending of this.#pending.splice(0)) pending.reject(why);',
+    replace: '',
+    suites: client,
+  },
+  {
+    name: 'redis: the client waits for a login without limit',
+    file: 'src/stores/redis/client/redis-client.ts',
+    find: 'await within(settings.connectTimeoutMs, logIn());',
+    replace: 'await logIn();',
+    suites: client,
+  },
+  {
+    name: 'redis: a loss of the connection before it is watched is not noticed',
+    file: 'src/stores/redis/client/redis-client.ts',
+    find: 'else queueMicrotask(listener);',
+    replace: '',
+    suites: client,
+  },
+  {
+    name: 'redis: a server that became silent is not noticed while only messages are awaited',
+    file: 'src/stores/redis/client/redis-client.ts',
+    find: 'this.#silentPings += 1;',
+    replace: '',
+    suites: client,
+  },
+  {
+    name: 'redis: the client counts characters and not bytes',
+    file: 'src/stores/redis/client/protocol.ts',
+    find: 'Buffer.byteLength(part)',
+    replace: 'part.length',
+    suites: protocol,
+  },
+  {
+    name: 'redis: the client takes a cut text for a whole one',
+    file: 'src/stores/redis/client/protocol.ts',
+    find: 'if (this.#at > this.#bytes.length) return undefined;',
+    replace: '',
+    and: { find: 'next === undefined || this.#at > this.#bytes.length', replace: 'next === undefined' },
+    suites: protocol,
+  },
+  {
+    name: 'redis: the client reads from the start again with each piece of a long answer',
+    file: 'src/stores/redis/client/protocol.ts',
+    find: 'this.#needed = Math.max(this.#at, this.#bytes.length + 1) - start;',
+    replace: '',
+    suites: protocol,
   },
 ];

@@ -229,9 +229,23 @@ export const worker = [
   {
     name: 'worker: the deadline of a claim ends before its wait',
     file: 'src/worker/loop/claim-loop.ts',
-    find: 'CALL_DEADLINE_MS + (request.wait?.ms ?? 0)',
+    find: 'CALL_DEADLINE_MS + wait.ms',
     replace: 'CALL_DEADLINE_MS',
     suites: waiting,
+  },
+  {
+    name: 'worker: a deadline ends the calls that were made later, too',
+    file: 'src/worker/outcome/deadline.ts',
+    find: 'if (open.endsAt > now) {',
+    replace: 'if (open.endsAt > now + this.#ms) {',
+    suites: ['src/worker/outcome/deadline.test.ts'],
+  },
+  {
+    name: 'worker: no deadline follows one that was kept',
+    file: 'src/worker/outcome/deadline.ts',
+    find: 'this.#timer = setTimeout(() => this.#check(), Math.ceil(open.endsAt - now)).unref();',
+    replace: '',
+    suites: ['src/worker/outcome/deadline.test.ts'],
   },
   {
     name: 'worker: claims for short leases wait until the lease looks expired',

@@ -163,7 +163,8 @@ test.runIf(hasRedis)('Weak settings of a Redis are reported, and refused with --
   });
   const node = await bench.serve(['--store', redis.url]);
   await node.says(/warning: appendfsync is no/);
-  expect((await get(await urlOf(node), '/readyz')).status).toBe(200);
+  const url = await urlOf(node);
+  await expect.poll(() => get(url, '/readyz')).toMatchObject({ status: 200 });
   await node.terminate();
 });
 

@@ -6,10 +6,10 @@
  */
 import type { Store, StoreDescription } from '../../core/ports/store.ts';
 import { portsOver, RedisCalls } from './calls/redis-calls.ts';
-import { keyPrefix } from './client/client-library.ts';
 import { Events } from './client/events.ts';
 import { type RedisStoreOptions, settingsOf } from './client/options.ts';
 import { PrimaryConnection } from './client/primary-connection.ts';
+import { keyPrefix } from './client/redis-client.ts';
 import { checkStart } from './client/start-checks.ts';
 
 /** An open Redis store. */

@@ -7,7 +7,6 @@ import {
   type RedisServer,
   startRedis,
 } from '../../../test/support/redis-server.ts';
-import { loadLibrary } from './client/client-library.ts';
 import type { RedisStoreOptions } from './client/options.ts';
 import { checkFacts } from './client/start-checks.ts';
 import { openRedisStore } from './open-redis-store.ts';
@@ -138,13 +137,5 @@ describe('the version of a server', () => {
     ['redis_version:7.2.4\r\nvalkey_version:8.1.4', false],
   ])('%s: a known hole is told of (%s)', (facts, isTold) => {
     expect(checkFacts(`${facts}\r\n`).some((notice) => notice.includes('CVE-2025-49844'))).toBe(isTold);
-  });
-});
-
-it('says how to get the package that it needs', async () => {
-  const missing = () => import('@redis/not-there' as string);
-  await expect(loadLibrary(missing)).rejects.toMatchObject({
-    code: 'store-incompatible',
-    message: expect.stringContaining('npm install @redis/client') as string,
   });
 });

@@ -76,7 +76,7 @@ describe('the rights in the document', () => {
     const texts = luaPaths().map(luaText);
     const calls = /(?:call|write|writeMany)\(\s*'([A-Z]+)'/g;
     const called = texts.flatMap((text) => [...text.matchAll(calls)].map(([, name = '']) => name.toLowerCase()));
-    const sent = ['eval', 'evalsha', 'config|get', 'ping', 'hello', 'wait', 'subscribe', 'unsubscribe'];
+    const sent = ['eval', 'evalsha', 'config|get', 'ping', 'wait', 'subscribe', 'unsubscribe'];
     const blocking = ['bzpopmin', 'client|id', 'client|unblock'];
     const asked = ['cluster|slots', 'cluster|keyslot'];
     const moving = /`longhaul migrate` also needs `([^`]*)`/.exec(DOCUMENT)?.[1] ?? '';

@@ -63,7 +63,7 @@ export function runClaimed(result: ClaimResult, sentAt: number, pipeline: Attemp
   };
   if (pipeline.sendNow()) process.nextTick(() => setImmediate(runAll));
   // A microtask later: attempts whose settlement was answered before this claim emit `ended` first.
-  else queueMicrotask(runAll);
+  else void Promise.resolve().then(runAll);
 }
 
 /** Continues attempts of an earlier process. The age of their leases is unknown, so the table makes them due at once. */

@@ -19,7 +19,7 @@
  */
 import type { WorkerCapacity } from '../../core/limits/resources.ts';
 import type { CallOptions, ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
-import { CALL_DEADLINE_MS, monotonicMs, withDeadline } from '../outcome/deadline.ts';
+import { CALL_DEADLINE_MS, monotonicMs, SharedDeadline, withDeadline } from '../outcome/deadline.ts';
 import { RetryDelay } from '../outcome/retry-delay.ts';
 import { BusyPoll } from './busy-poll.ts';
 import { OpenWait, POLL_MS, pollMs } from './claim-wait.ts';
@@ -74,6 +74,7 @@ interface OpenRequest {
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   readonly #delay: RetryDelay;
+  readonly #deadline = new SharedDeadline(CALL_DEADLINE_MS);
   readonly #busyPoll = new BusyPoll();
   #isStopped = false;
   #isPaused = false;
@@ -255,7 +256,7 @@ export class ClaimLoop {
     const isPolled = request.isExpectant && request.wait === null && this.#isIdle();
     if (isPolled) this.#busyPoll.start();
     try {
-      const result = await withDeadline(this.#claim(request), CALL_DEADLINE_MS + (request.wait?.ms ?? 0));
+      const result = await this.#limited(request);
       this.#remove(request);
       this.#answered(request, result, sentAt);
     } catch (error) {
@@ -265,6 +266,13 @@ export class ClaimLoop {
     // Settlements that waited for this answer are sent now, even if no other claim follows.
     this.#options.schedule();
     this.#endIfIdle();
+  }
+
+  /** The deadline begins after the wait. */
+  #limited(request: OpenRequest): Promise<ClaimResult> {
+    const { wait } = request;
+    const answer = this.#claim(request);
+    return wait === null ? this.#deadline.limit(answer) : withDeadline(answer, CALL_DEADLINE_MS + wait.ms);
   }
 
   #claim({ claim, wait }: OpenRequest): Promise<ClaimResult> {
@@ -335,6 +343,7 @@ export class ClaimLoop {
   #endIfIdle(): void {
     if (!this.#isStopped || this.#open.length > 0) return;
     this.#clearTimer();
+    this.#deadline.end();
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 }

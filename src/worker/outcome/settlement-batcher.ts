@@ -13,7 +13,7 @@ import type { JobStore, Settlement, SettleResult } from '../../core/ports/job-st
 import type { Refused } from '../../core/ports/refusal.ts';
 import type { StoreAvailability } from '../loop/store-availability.ts';
 import { isInputError, isUnavailable } from '../loop/store-availability.ts';
-import { atMost, CALL_DEADLINE_MS, withDeadline } from './deadline.ts';
+import { atMost, CALL_DEADLINE_MS, SharedDeadline } from './deadline.ts';
 import type { Journal } from './outcome-journal.ts';
 import { RetryDelay } from './retry-delay.ts';
 
@@ -57,6 +57,7 @@ const MAX_SINGLE_ERRORS = 3;
 export class SettlementBatcher {
   readonly #options: SettlementBatcherOptions;
   readonly #delay: RetryDelay;
+  readonly #deadline = new SharedDeadline(CALL_DEADLINE_MS);
   #fresh: PendingSettlement[] = [];
   /** Not delivered at the first try. */
   #late: PendingSettlement[] = [];
@@ -107,6 +108,7 @@ export class SettlementBatcher {
     });
     await atMost(empty, ms);
     this.#isClosed = true;
+    this.#deadline.end();
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
@@ -125,7 +127,7 @@ export class SettlementBatcher {
     let answers: readonly SettleResult[];
     try {
       const settlements = batch.map(({ settlement }) => settlement);
-      answers = await withDeadline(jobs.settle(settlements), CALL_DEADLINE_MS);
+      answers = await this.#deadline.limit(jobs.settle(settlements));
     } catch (error) {
       if (!isUnavailable(error)) return await this.#deliverApart(batch, error);
       availability.failed(error);

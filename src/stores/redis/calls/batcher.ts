@@ -79,7 +79,7 @@ export class Batcher<Item, Answer> {
     if (this.#isScheduled || this.#inFlight >= this.#limits.batches || this.#waiting.length === 0) return;
     this.#isScheduled = true;
     if (this.#inFlight > 0 && this.#limits.halvesFrom !== undefined) setImmediate(this.#sendNext);
-    else queueMicrotask(this.#sendNext);
+    else void Promise.resolve().then(this.#sendNext);
   }
 
   readonly #sendNext = (): void => {

@@ -1,8 +1,8 @@
 /** Reads the keys of another system in a Redis server. It sends only commands that change nothing. */
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { type Client, clientsOf, loadLibrary } from '../client/client-library.ts';
 import { settingsOf } from '../client/options.ts';
 import { toProblem } from '../client/problem.ts';
+import { type Client, clientsOf } from '../client/redis-client.ts';
 
 export interface KeyReader {
   hash(key: string): Promise<Readonly<Record<string, string>>>;
@@ -19,13 +19,12 @@ export interface KeyReader {
 
 export async function openKeyReader(url: string): Promise<KeyReader> {
   const settings = settingsOf({ url });
-  const library = await loadLibrary();
   const [place] = settings.address.places;
   if (place === undefined) throw new LonghaulError('bad-input', 'the address names no server');
   try {
-    return readerOver(await clientsOf(library, settings)(place, settings.address));
+    return readerOver(await clientsOf(settings)(place, settings.address));
   } catch (error) {
-    throw toProblem(error, library, 'opening');
+    throw toProblem(error, 'opening');
   }
 }
 

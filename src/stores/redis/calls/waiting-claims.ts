@@ -21,11 +21,11 @@ import type {
 } from '../../../core/ports/job-store.ts';
 import { mayBeClaimed } from '../../../core/ports/job-store.ts';
 import { BlockingConnection } from '../client/blocking-connection.ts';
-import { keyPrefix } from '../client/client-library.ts';
 import type { Events } from '../client/events.ts';
 import type { RedisSettings } from '../client/options.ts';
 import type { PrimaryConnection } from '../client/primary-connection.ts';
 import { isForbidden, isNoScript } from '../client/problem.ts';
+import { keyPrefix } from '../client/redis-client.ts';
 import { claim } from './claim.ts';
 import { clockArgument } from './script-runner.ts';
 import type { ScriptSteps, SendScript } from './script-steps.ts';

@@ -10,10 +10,10 @@
  * be answered without jobs, and the first one could lease a job afterwards.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from './client-library.ts';
 import type { Connection } from './connection.ts';
 import { DeadlineError, within } from './deadline.ts';
 import { errorWord, isForbidden, leadsElsewhere } from './problem.ts';
+import type { Client } from './redis-client.ts';
 
 /** A claim behind a pop. */
 export interface BlockedClaim {

@@ -6,15 +6,13 @@
  * another, the replicas of another server could confirm a change that they never received.
  */
 import { LonghaulError } from '../../../core/ports/errors.ts';
-import { type Client, keyPrefix } from './client-library.ts';
-import { DeadlineError, within } from './deadline.ts';
 import type { RedisSettings } from './options.ts';
 import { leadsElsewhere } from './problem.ts';
+import { type Client, keyPrefix } from './redis-client.ts';
 
 export class Connection {
   readonly #client: Client;
   readonly #settings: RedisSettings;
-  readonly #onBroken: (connection: Connection) => void;
   /** At most one WAIT is in flight; all changes that are made meanwhile share the next. */
   #waiting: Promise<void> | null = null;
   #next: Promise<void> | null = null;
@@ -22,7 +20,8 @@ export class Connection {
   constructor(client: Client, settings: RedisSettings, onBroken: (connection: Connection) => void) {
     this.#client = client;
     this.#settings = settings;
-    this.#onBroken = onBroken;
+    client.limitAnswers(settings.commandTimeoutMs);
+    client.onErrorReply((error) => leadsElsewhere(error) && onBroken(this));
     client.onLost(() => onBroken(this));
   }
 
@@ -30,15 +29,8 @@ export class Connection {
     return this.#client.place;
   }
 
-  /** Sends a command. An answer after the deadline is dropped, and the connection is broken. */
-  readonly send = async (command: readonly string[]): Promise<unknown> => {
-    try {
-      return await within(this.#settings.commandTimeoutMs, this.#client.send(command));
-    } catch (error) {
-      if (error instanceof DeadlineError || leadsElsewhere(error)) this.#onBroken(this);
-      throw error;
-    }
-  };
+  /** Sends a command. If it has no answer by the deadline, the connection is broken. */
+  readonly send = (command: readonly string[]): Promise<unknown> => this.#client.send(command);
 
   /** Sends a change, and WAIT right behind it: one round trip for both. An error of the change itself comes first. */
   readonly sendConfirmed = async (command: readonly string[]): Promise<unknown> => {

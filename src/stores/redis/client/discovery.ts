@@ -1,7 +1,7 @@
 /** Asks one Sentinel, or one node of a cluster, for the primary and for the others of its kind. */
 import type { Layout, Place } from './address.ts';
-import { type Client, keyPrefix } from './client-library.ts';
 import type { RedisSettings } from './options.ts';
+import { type Client, keyPrefix } from './redis-client.ts';
 
 export interface Discovered {
   /** Null when it does not know one. */

@@ -6,19 +6,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { type Layout, type Place, placeText } from './address.ts';
-import { type Client, clientsOf, type Library, loadLibrary } from './client-library.ts';
 import { Connection } from './connection.ts';
 import { within } from './deadline.ts';
 import type { RedisSettings } from './options.ts';
 import { Primary } from './primary.ts';
 import { type Purpose, toProblem } from './problem.ts';
+import { type Client, clientsOf } from './redis-client.ts';
 
 const RECONNECT_MS = { first: 50, max: 2_000 };
 /** How often Sentinels are asked for the primary: one that is cut off from them does not know that it was replaced. */
 const DISCOVERY_MS = 5_000;
 
 interface Parts {
-  readonly library: Library;
   readonly settings: RedisSettings;
   readonly primary: Primary;
 }
@@ -37,9 +36,8 @@ export class PrimaryConnection {
 
   /** Tries once, so that the caller learns why it fails. `facts` is the answer of INFO. */
   static async open(settings: RedisSettings): Promise<{ connection: PrimaryConnection; facts: string }> {
-    const library = await loadLibrary();
-    const primary = new Primary(clientsOf(library, settings), settings);
-    const connection = new PrimaryConnection({ library, settings, primary });
+    const primary = new Primary(clientsOf(settings), settings);
+    const connection = new PrimaryConnection({ settings, primary });
     try {
       const { client, facts } = await primary.open();
       connection.#use(client);
@@ -47,7 +45,7 @@ export class PrimaryConnection {
       return { connection, facts };
     } catch (error) {
       connection.close();
-      throw toProblem(error, library, 'opening');
+      throw toProblem(error, 'opening');
     }
   }
 
@@ -77,7 +75,7 @@ export class PrimaryConnection {
   }
 
   problem(error: unknown, purpose: Purpose): LonghaulError {
-    return toProblem(error, this.#parts.library, purpose);
+    return toProblem(error, purpose);
   }
 
   /**

@@ -9,11 +9,11 @@ import { LonghaulError } from '../../../core/ports/errors.ts';
 import { epochText } from '../calls/scripts.ts';
 import { SCHEMA } from '../encoding/layout.ts';
 import { type Layout, type Place, placeText } from './address.ts';
-import { type Client, keyPrefix, type Login, type OpenClient } from './client-library.ts';
 import { within } from './deadline.ts';
 import { type Discovered, discover } from './discovery.ts';
 import type { RedisSettings } from './options.ts';
 import { errorWord } from './problem.ts';
+import { type Client, keyPrefix, type Login, type OpenClient } from './redis-client.ts';
 import { checkFacts } from './start-checks.ts';
 
 /** How many Sentinels or nodes are asked at once, and for how long. */

@@ -1,10 +1,9 @@
 /** What an error answer of the server means to a caller: real servers that refuse for every reason they can be given. */
-import { ErrorReply } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ask, describeWithRedis, type RedisServer, startRedis } from '../../../../test/support/redis-server.ts';
 import { openRedisStore, type RedisStore } from '../open-redis-store.ts';
-import { loadLibrary } from './client-library.ts';
 import { NOT_BEGUN, toProblem } from './problem.ts';
+import { ErrorReply } from './protocol.ts';
 
 const aJob = (id: string) => ({ id, queue: 'q', data: '{}' });
 
@@ -85,15 +84,14 @@ describeWithRedis('a server that answers with an error', () => {
 });
 
 describe('the words of error answers', () => {
-  it.each(Object.entries(NOT_BEGUN))('%s is %s, also from within a script', async (word, code) => {
-    const library = await loadLibrary();
+  it.each(Object.entries(NOT_BEGUN))('%s is %s, also from within a script', (word, code) => {
     const said = [`${word} some words`, `ERR Error running script (call to f_1): @user_script: 9: -${word} some words`];
-    for (const message of said) expect(toProblem(new ErrorReply(message), library, 'change')).toMatchObject({ code });
+    for (const message of said) expect(toProblem(new ErrorReply(message), 'change')).toMatchObject({ code });
   });
 
-  it('a change whose wait was cut short has an unknown outcome', async () => {
+  it('a change whose wait was cut short has an unknown outcome', () => {
     const error = new ErrorReply('UNBLOCKED force unblock from blocking operation, instance state changed');
-    expect(toProblem(error, await loadLibrary(), 'change')).toMatchObject({ code: 'outcome-unknown' });
+    expect(toProblem(error, 'change')).toMatchObject({ code: 'outcome-unknown' });
   });
 
   it.each([
@@ -101,14 +99,13 @@ describe('the words of error answers', () => {
     "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments script: 5d3f",
     "ERR Error running script (call to f_5d3f): @user_script:9: The user executing the script can't run this command",
     "NOPERM ACL failure in script: User worker has no permissions to run the 'hset' command script: 5d3f",
-  ])('missing rights inside of a script leave an unknown outcome: %s', async (message) => {
-    const library = await loadLibrary();
-    expect(toProblem(new ErrorReply(message), library, 'change')).toMatchObject({ code: 'outcome-unknown' });
-    expect(toProblem(new ErrorReply(message), library, 'read')).toMatchObject({ code: 'store-unavailable' });
+  ])('missing rights inside of a script leave an unknown outcome: %s', (message) => {
+    expect(toProblem(new ErrorReply(message), 'change')).toMatchObject({ code: 'outcome-unknown' });
+    expect(toProblem(new ErrorReply(message), 'read')).toMatchObject({ code: 'store-unavailable' });
   });
 
-  it('any other answer to a script is an end, not a lost reply', async () => {
+  it('any other answer to a script is an end, not a lost reply', () => {
     const error = new ErrorReply('ERR user_script:12: attempt to index a nil value');
-    expect(toProblem(error, await loadLibrary(), 'change')).toMatchObject({ code: 'data-corrupt' });
+    expect(toProblem(error, 'change')).toMatchObject({ code: 'data-corrupt' });
   });
 });

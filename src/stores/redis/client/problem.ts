@@ -5,7 +5,8 @@
  * certainly had no effect.
  */
 import { type ErrorCode, LonghaulError } from '../../../core/ports/errors.ts';
-import type { Library } from './client-library.ts';
+import { ErrorReply } from './protocol.ts';
+import { NotSentError } from './redis-client.ts';
 
 /** Error codes of a server that wrote nothing; docs/redis.md lists them. */
 export const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
@@ -51,10 +52,10 @@ export const leadsElsewhere = (error: unknown): boolean => ELSEWHERE.has(errorWo
 /** What the command was for. `opening` and `read` change nothing, so a lost reply is harmless. */
 export type Purpose = 'opening' | 'read' | 'change';
 
-export function toProblem(error: unknown, library: Library, purpose: Purpose): LonghaulError {
+export function toProblem(error: unknown, purpose: Purpose): LonghaulError {
   if (error instanceof LonghaulError) return error;
   const cause = error instanceof Error ? error : new Error(String(error));
-  const code = codeOf(cause, library, purpose) ?? (purpose === 'change' ? 'outcome-unknown' : 'store-unavailable');
+  const code = codeOf(cause, purpose) ?? (purpose === 'change' ? 'outcome-unknown' : 'store-unavailable');
   return new LonghaulError(code, messageOf(code, cause), { cause });
 }
 
@@ -62,15 +63,14 @@ export function toProblem(error: unknown, library: Library, purpose: Purpose): L
  * A script that failed on the server would fail again: the keys hold something that Longhaul did not write, or there is
  * a bug.
  */
-function codeOf(error: Error, library: Library, purpose: Purpose): ErrorCode | undefined {
-  if (error instanceof library.ErrorReply) {
+function codeOf(error: Error, purpose: Purpose): ErrorCode | undefined {
+  if (error instanceof ErrorReply) {
     const word = errorWord(error);
     if (word === 'UNBLOCKED' || isStoppedInside(error.message)) return undefined;
     const known = NOT_BEGUN[word];
     return known ?? (purpose === 'opening' ? undefined : 'data-corrupt');
   }
-  const neverSent = [library.ClientOfflineError, library.ClientClosedError];
-  return neverSent.some((each) => error instanceof each) ? 'store-unavailable' : undefined;
+  return error instanceof NotSentError ? 'store-unavailable' : undefined;
 }
 
 const isStoppedInside = (message: string): boolean => SLOT_MOVES.test(message) || LACKS_RIGHTS_INSIDE.test(message);
