@@ -11,6 +11,10 @@
 -- An entry without waits, runs and ends concerns the storage alone.
 -- uses: histogram
 
+local function addEnds(sums, ends)
+  for i = 1, 3 do sums[i] = sums[i] + ends[i] end
+end
+
 local statistics
 statistics = {
   groups = {}, order = {}, latest = false, -- groups of alike jobs by address and in order; the group that was used last
@@ -76,16 +80,16 @@ statistics = {
 
   -- Counts how an attempt ended without success: retries, failures, interruptions; in its failure group too, if there is one.
   countEnd = function(group, ends, failureGroup)
-    local function add(known)
-      return { known[1] + ends[1], known[2] + ends[2], known[3] + ends[3] }
-    end
     if ends[1] + ends[2] + ends[3] == 0 then return end
-    group.ends = add(group.ends or { 0, 0, 0 })
+    group.ends = group.ends or { 0, 0, 0 }
+    addEnds(group.ends, ends)
     if not failureGroup then return end
     local failures = group.failures or { order = {} }
     group.failures = failures
-    if not failures[failureGroup] then failures.order[#failures.order + 1] = failureGroup end
-    failures[failureGroup] = add(failures[failureGroup] or { 0, 0, 0 })
+    if not failures[failureGroup] then
+      failures.order[#failures.order + 1], failures[failureGroup] = failureGroup, { 0, 0, 0 }
+    end
+    addEnds(failures[failureGroup], ends)
   end,
 
   -- A number as text. %d is several times faster than %.17g.

@@ -16,6 +16,8 @@
 -- Names of fields that stay as they are and decide nothing here. A job with any other field takes the general path.
 local KEPT = ' name policy retries maxResends onDependencyFailed tags parents priority runAt delayMs freedAt failures crashes resends interruptions checkpoint throttles key needs unique '
 local ENDED = ' group message detail startedAt pid slots ' -- go with the attempt or with the failure before it
+local ONE_RETRY = { 1, 0, 0 } -- as in statistics.countEnd
+local retried, claimed = {}, {} -- by the fields of a job: see fastpath.retriedLike and claimedLike
 
 return {
   -- Settles ARGV from..to and claims by ARGV from `claimAt` on; either may be missing. Returns the states of what was
@@ -52,7 +54,8 @@ return {
     local measures, now, nowText, states, known, limited = batch.statistics, batch.now, batch.nowText, {}, { [''] = '' }, {}
     local hasRetried, group, size = false, nil, 0
     for i = 1, count do
-      local kind, given, outcome = args[from + 2 * i - 1]:match('^(%l+)\31token=(%d+)(.*)$')
+      local request = args[from + 2 * i - 1]
+      local kind, given, outcomeAt = request:match('^(%l+)\31token=(%d+)()')
       local id, text = ids[i], found[i] or ''
       local head, seq, createdAt, name, attempt, token, claimedAt, worker, stop = text:match(
         '^r((%d+) (%d+) ([^\31]+)\31attempt=(%d+))\31lease=(%d+) %d+ %d+ (%d+) ([^\31]*)()')
@@ -64,7 +67,7 @@ return {
       local rows, data, row = text:sub(rest, dataAt - 1), text:sub(dataAt), ('%d '):format(now - createdAt)
       local measured = measures.group(name, worker, fields ~= '' and fields:match('\31tags=([^\31]*)') or '')
       if kind == 'complete' then
-        local kept, left, done = known[fields], queue.left, queue.done
+        local kept, left, done, outcome = known[fields], queue.left, queue.done, request:sub(outcomeAt)
         if kept == nil then
           kept = batch.keep(fields, KEPT .. 'progress ', ENDED)
           known[fields], limited[fields] = kept, fastpath.limitsOf(fields)
@@ -84,7 +87,7 @@ return {
         local job = { id = id, seq = seq, hex = hex, queue = queue, head = head, createdAt = createdAt, fields = fields, measured = measured }
         job.rows, job.row = ('\31rows=%d'):format(rowCount + 1) .. rows, row .. attempt .. ' ' .. token .. '\30b' .. worker
         job.data, group = data, nil
-        if not fastpath.retry(job, kind, outcome) then return nil end
+        if not fastpath.retry(job, kind, request, outcomeAt) then return nil end
         states[i], hasRetried = 'waiting', true
       end
     end
@@ -92,27 +95,40 @@ return {
     return table.concat(states, '\31')
   end,
 
-  -- A failure that leaves a retry: the job comes into line, at once or after its delay. Returns whether it is one.
-  retry = function(job, kind, outcome)
+  -- What a job with such fields becomes by a retry; false if the fast path cannot tell.
+  retriedLike = function(fields)
+    local like = retried[fields]
+    if like ~= nil then return like end
+    local kept, numberIn = batch.keep(fields, KEPT .. 'progress ', ENDED .. 'failures runAt delayMs '), batch.numberIn
+    if kept then
+      local failures = (numberIn(fields, 'failures') or 0) + 1
+      like = { text = kept .. ('\31failures=%d'):format(failures), failures = failures, retries = numberIn(fields, 'retries'),
+        priority = numberIn(fields, 'priority') or 0, limits = fastpath.limitsOf(fields) }
+    end
+    retried[fields] = like or false
+    return retried[fields]
+  end,
+
+  -- A failure that leaves a retry: the job comes into line, at once or after its delay. `at`: where the outcome begins in the
+  -- request. Returns whether it is one.
+  retry = function(job, kind, request, at)
     local event = kind == 'fail' and 'failed' or kind == 'retry' and 'retried'
     local failure, group, message, delayMs, detail =
-      outcome:match('^(\31group=([^\31]*)\31message=([^\31]*))\31delayMs=(%d+)(.*)$')
+      request:match('^(\31group=([^\31]*)\31message=([^\31]*))\31delayMs=(%d+)(.*)$', at)
     if not event or not failure or #message > FASTPATH.MAX_NOTE_LENGTH
       or (detail ~= '' and not detail:find('^\31detail=[^\31]*$')) then return false end
-    local queue, fields, time, numberIn = job.queue, job.fields, batch.now + delayMs, batch.numberIn
-    local kept, settings = batch.keep(fields, KEPT .. 'progress ', ENDED .. 'failures runAt delayMs '), batch.settings(queue)
-    local failures = (numberIn(fields, 'failures') or 0) + 1
-    if not kept or time > FASTPATH.MAX_TIME or failures > (numberIn(fields, 'retries') or settings.retries)
+    local queue, time, like = job.queue, batch.now + delayMs, fastpath.retriedLike(job.fields)
+    local settings = batch.settings(queue)
+    if not like or time > FASTPATH.MAX_TIME or like.failures > (like.retries or settings.retries)
       or fastSettings.isLimited(settings) then return false end
-    local limits = fastpath.limitsOf(fields)
-    if limits and not batch.limits.finish(limits, queue.name, job.id, job.hex, false) then return false end
+    if like.limits and not batch.limits.finish(like.limits, queue.name, job.id, job.hex, false) then return false end
     local runAt = time ~= job.createdAt + 0 and ('\31runAt=%d'):format(time) or ''
-    job.text = 'w' .. job.head .. kept .. ('\31failures=%d'):format(failures) .. runAt .. '\31delayMs=' .. delayMs .. failure .. detail
+    job.text = 'w' .. job.head .. like.text .. runAt .. '\31delayMs=' .. delayMs .. failure .. detail
       .. job.rows .. '\31+' .. (kind == 'fail' and FASTPATH.FAILED or FASTPATH.RETRIED) .. 'w' .. job.row .. '\30n' .. message .. job.data
     batch.record(job.id, job.text, job.seq)
-    job.from, job.time, job.priority, job.seq = 'running:' .. queue.name, time, numberIn(fields, 'priority') or 0, job.seq + 0
+    job.from, job.time, job.priority, job.seq = 'running:' .. queue.name, time, like.priority, job.seq + 0
     queue.line[#queue.line + 1] = job
-    batch.statistics.countEnd(job.measured, { 1, 0, 0 }, group)
+    batch.statistics.countEnd(job.measured, ONE_RETRY, group)
     batch.emit(event, 'waiting', queue.name, job.id)
     return true
   end,
@@ -191,40 +207,44 @@ return {
     return tonumber(call('ZRANGEBYSCORE', P .. key, from, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2]) or math.huge
   end,
 
+  -- What a job with such fields keeps when it is claimed; false if the fast path cannot tell.
+  claimedLike = function(fields)
+    local like = claimed[fields]
+    if like ~= nil then return like end
+    local kept = batch.keep(fields, KEPT .. 'dependents group message detail ', ' progress ')
+    like = kept and { kept = kept, runAt = batch.numberIn(kept, 'runAt'), freedAt = batch.numberIn(kept, 'freedAt') or 0,
+      tags = kept:match('\31tags=([^\31]*)') or '', limits = fastpath.limitsOf(fields) }
+    claimed[fields] = like
+    return like
+  end,
+
   take = function(claim, queue, jobs, ms)
     local name, now, worker, answer, claims, running = queue.name, batch.now, claim.worker, claim.answer, claim.claims, queue.running
-    local to, known, limited, token, n, m = ('%d'):format(now + ms), { [''] = '' }, {}, batch.last, #answer, 0
-    local lease, claimed = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.CLAIMED .. 'r'
+    local to, token, n, m = ('%d'):format(now + ms), batch.last, #answer, 0
+    local lease, row = (' %d '):format(ms) .. to .. ' ' .. batch.nowText .. ' ' .. worker, '\31+' .. FASTPATH.CLAIMED .. 'r'
     local ids, texts, seqs, entries, group, size = jobs.ids, jobs.texts, jobs.seqs, jobs.entries, nil, 0
     local read, measures = require('waiting-line').read, batch.statistics
     for i = 1, #ids do
       local id, entry = ids[i], entries[i]
       local head, seq, createdAt, attempt, fields, count, rows, data = read(texts[i], name, entry)
       if not head or seq ~= seqs[i] or count >= FASTPATH.MAX_HISTORY - 1 then return false end
-      local kept, since, tags, slots, hex = known[fields], createdAt, '', '', ('%013x'):format(seq)
-      if kept == nil then
-        kept = batch.keep(fields, KEPT .. 'dependents group message detail ', ' progress ')
-        known[fields], limited[fields] = kept, fastpath.limitsOf(fields)
-      end
-      if not kept then return false end
-      if entry or kept ~= '' then
-        local time = batch.numberIn(kept, 'runAt') or createdAt + 0
-        if entry and time ~= entry.time then return false end
-        since, tags = math.max(createdAt, time, batch.numberIn(kept, 'freedAt') or 0), kept:match('\31tags=([^\31]*)') or ''
-        if limited[fields] then slots = batch.limits.start(limited[fields], claim, name, id, hex) end
-        -- What a retried job has freed in this call, it cannot take again: batch.flush adds before it removes.
-        if slots == nil or (slots ~= '' and entry and entry.from == 'running:' .. name) then return false end
-      end
+      local like, slots, hex = fastpath.claimedLike(fields), '', ('%013x'):format(seq)
+      if not like then return false end
+      local time = like.runAt or createdAt + 0
+      if entry and time ~= entry.time then return false end
+      if like.limits then slots = batch.limits.start(like.limits, claim, name, id, hex) end
+      -- What a retried job has freed in this call, it cannot take again: batch.flush adds before it removes.
+      if slots == nil or (slots ~= '' and entry and entry.from == 'running:' .. name) then return false end
       token = token + 1
       local mark = ('%d'):format(token)
-      local text = 'r' .. head .. '\31attempt=' .. attempt .. '\31lease=' .. mark .. lease .. kept .. slots .. '\31rows=' .. ('%d'):format(count + 1)
-        .. rows .. claimed .. ('%d '):format(now - createdAt) .. attempt .. ' ' .. mark .. '\30b' .. worker .. data
+      local text = 'r' .. head .. '\31attempt=' .. attempt .. '\31lease=' .. mark .. lease .. like.kept .. slots .. '\31rows=' .. ('%d'):format(count + 1)
+        .. rows .. row .. ('%d '):format(now - createdAt) .. attempt .. ' ' .. mark .. '\30b' .. worker .. data
       batch.record(id, text, seq)
       answer[n + 1], answer[n + 2], claims[n], claims[n + 1], n = id, text, id, mark, n + 2
       running[m + 1], running[m + 2], m = to, hex, m + 2
       if entry then entry.isTaken = true end
       if entry and entry.member then batch.leave(entry.from, entry.member) end
-      measures.measure(measures.group(name, worker, tags), 'w', now - since)
+      measures.measure(measures.group(name, worker, like.tags), 'w', now - math.max(createdAt, time, like.freedAt))
       if group then group[size + 1], size = id, size + 1 else group, size = batch.emit('claimed', 'running', name, id) end
     end
     batch.last, claim.taken = token, claim.taken + #ids

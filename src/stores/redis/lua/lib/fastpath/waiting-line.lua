@@ -34,8 +34,8 @@ local function isBefore(a, b)
   return a.seq < b.seq
 end
 
--- Reads the jobs whose delay is over, and appends them to `entries`. Nil if there is one that the fast path cannot place.
-local function readDue(queue, entries)
+-- Reads the jobs whose delay is over, and brings them into line. Nil if there is one that the fast path cannot place.
+local function readDue(queue)
   local line, later, seqs, numberIn = queue.line, 'later:' .. queue.name, {}, batch.numberIn
   local due = call('ZRANGEBYSCORE', P .. later, '-inf', batch.nowText, 'LIMIT', 0, FASTPATH.MAX_PROMOTED)
   if #due == 0 then return true end
@@ -49,34 +49,59 @@ local function readDue(queue, entries)
     local time, priority = numberIn(fields, 'runAt') or createdAt + 0, numberIn(fields, 'priority') or 0
     if time > batch.now then return nil end
     local entry = { from = later, hex = due[i], seq = seqs[i], id = ids[i], text = texts[i], time = time, priority = priority }
-    line[#line + 1], entries[#entries + 1] = entry, entry
+    line[#line + 1] = entry
   end
   return true
 end
 
--- The jobs outside the fifo that a claim may take, in its order: ready ones, which are read once they are chosen, all that
--- are due, and those that this call has brought into line. Nil if there is one that the fast path cannot place.
-local function readyLine(queue, limit)
-  local line, entries, n, ready = queue.line, {}, #queue.line, 'ready:' .. queue.name
-  local stored = call('ZRANGE', P .. ready, 0, limit - 1, 'WITHSCORES')
+-- Appends the members from..to of the ready index. Nil if one of them has a turn.
+local function readReady(key, from, to, entries)
+  local stored = call('ZRANGE', P .. key, from, to, 'WITHSCORES')
   for i = 1, #stored, 2 do
     local member = stored[i]
-    if #member ~= 24 then return nil end -- it has a turn
-    entries[#entries + 1] = { from = ready, member = member, time = tonumber(member:sub(1, 11), 16), seq = tonumber(member:sub(12), 16), priority = tonumber(stored[i + 1]) }
+    if #member ~= 24 then return nil end
+    entries[#entries + 1] = { from = key, member = member, time = tonumber(member:sub(1, 11), 16), seq = tonumber(member:sub(12), 16), priority = tonumber(stored[i + 1]) }
   end
-  if not readDue(queue, entries) then return nil end
-  for i = 1, n do
-    if line[i].time <= batch.now then entries[#entries + 1] = line[i] end
+  return entries
+end
+
+-- The first of the ready index, as far as they may be before `last`.
+local function readyBefore(key, limit, last)
+  local entries = readReady(key, 0, last and 0 or limit - 1, {})
+  if not last or not entries or not entries[1] then return entries end
+  if not isBefore(entries[1], last) then return {} end
+  return readReady(key, 1, limit - 1, entries)
+end
+
+-- The jobs outside the fifo that a claim may take, in its order: ready ones, which are read once they are chosen, all that
+-- are due, and those that this call has brought into line. If the fifo has enough jobs, only those before the `last` of them.
+-- Nil if there is one that the fast path cannot place.
+local function readyLine(queue, limit, last)
+  local line, entries = queue.line, readyBefore('ready:' .. queue.name, limit, last)
+  if not entries or not readDue(queue) then return nil end
+  for i = 1, #line do
+    if line[i].time <= batch.now and (not last or isBefore(line[i], last)) then entries[#entries + 1] = line[i] end
   end
   if #line > 0 then table.sort(entries, isBefore) end
   return entries
 end
 
+-- Where a job of the fifo stands.
+local function placeOf(text)
+  local seq, createdAt = (text or ''):match('^.(%d+) (%d+) ')
+  return seq and { priority = 0, time = createdAt + 0, seq = seq + 0 }
+end
+
 -- The first jobs in line; those of the fifo have priority 0 and no entry.
 local function first(queue, limit, hasOthers)
-  local ready, seqs = hasOthers and readyLine(queue, limit), call('LRANGE', P .. 'fifo:' .. queue.name, '0', ('%d'):format(limit - 1))
+  local seqs, ready, last = call('LRANGE', P .. 'fifo:' .. queue.name, '0', ('%d'):format(limit - 1)), false, nil
   local ids, texts = load(seqs)
-  if not ids or ready == nil then return nil end
+  if not ids then return nil end
+  if hasOthers then
+    last = seqs[limit] and placeOf(texts[limit])
+    ready = readyLine(queue, limit, last)
+  end
+  if ready == nil then return nil end
   if not ready or #ready == 0 then
     queue.popped = seqs
     return { ids = ids, texts = texts, seqs = seqs, entries = {} }
@@ -85,9 +110,9 @@ local function first(queue, limit, hasOthers)
   for i = 1, math.min(limit, #seqs + #ready) do
     local entry, plain = ready[at], seqs[n + 1]
     if entry and plain then
-      local seq, createdAt = (texts[n + 1] or ''):match('^.(%d+) (%d+) ')
-      if not seq then return nil end
-      if isBefore(entry, { priority = 0, time = createdAt + 0, seq = seq + 0 }) then plain = nil end
+      local place = placeOf(texts[n + 1])
+      if not place then return nil end
+      if isBefore(entry, place) then plain = nil end
     end
     if plain then
       n = n + 1
