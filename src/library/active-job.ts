@@ -106,8 +106,11 @@ export function activeJob<Data>(job: HandledJob, data: Data, port: HandlerPort):
   return new HandlerJob(job, data, port);
 }
 
-/** Returns the outcome of an attempt that was suspended, when no step is in flight; null for any other. */
-export async function suspensionOf(job: ActiveJob): Promise<AttemptOutcome | null> {
+/**
+ * Resolves to the outcome of an attempt that was suspended, when no step is in flight; to null for any other. Returns null
+ * for an attempt without steps.
+ */
+export function suspensionOf(job: ActiveJob): Promise<AttemptOutcome | null> | null {
   return job instanceof HandlerJob ? HandlerJob.suspensionOf(job) : null;
 }
 
@@ -129,7 +132,7 @@ class HandlerJob<Data> implements ActiveJob<Data> {
   /** Created on first use: most handlers have no steps. */
   #steps: HandlerSteps | null = null;
 
-  static async suspensionOf(job: HandlerJob<unknown>): Promise<AttemptOutcome | null> {
+  static suspensionOf(job: HandlerJob<unknown>): Promise<AttemptOutcome | null> | null {
     return job.#steps === null ? null : job.#steps.outcome();
   }
 

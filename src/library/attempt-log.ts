@@ -16,6 +16,8 @@ import type { LogSink } from './log-writer.ts';
 import { LogWriter } from './log-writer.ts';
 
 export interface AttemptLog {
+  /** Whether something was written, so that it has to be closed. */
+  readonly isOpen: boolean;
   /** Appends a line (a string; its newline is added), or the bytes of an output as they are. Never waits. */
   write(text: string | Uint8Array): void;
   /** Resolves when everything is delivered, or after a few seconds if it cannot be. Never rejects. */
@@ -32,16 +34,30 @@ export function openAttemptLog(
   job: LoggedJob,
   onTrouble: (error: unknown) => void = () => undefined,
 ): AttemptLog {
-  let writer: LogWriter | null = null;
-  return {
-    write(text) {
-      writer ??= new LogWriter(() => openSink(target, job), { onTrouble });
-      writer.write(text);
-    },
-    async close() {
-      await writer?.close();
-    },
-  };
+  return new LazyLog(() => new LogWriter(() => openSink(target, job), { onTrouble }));
+}
+
+/** A class, because each object with functions of its own costs as much as all else of a short job that logs nothing. */
+class LazyLog implements AttemptLog {
+  readonly #open: () => LogWriter;
+  #writer: LogWriter | null = null;
+
+  constructor(open: () => LogWriter) {
+    this.#open = open;
+  }
+
+  get isOpen(): boolean {
+    return this.#writer !== null;
+  }
+
+  write(text: string | Uint8Array): void {
+    this.#writer ??= this.#open();
+    this.#writer.write(text);
+  }
+
+  async close(): Promise<void> {
+    await this.#writer?.close();
+  }
 }
 
 function openSink({ home, store }: LogTarget, job: LoggedJob): LogSink {

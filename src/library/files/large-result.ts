@@ -10,23 +10,21 @@ import type { FileReader } from './file-place.ts';
 import { createJobFile } from './job-files.ts';
 
 type Completed = AttemptOutcome & { readonly kind: 'complete' };
-type Attach = (name: string, content: FileContent) => Promise<Attachment>;
+interface Attacher {
+  attach(name: string, content: FileContent): Promise<Attachment>;
+}
 type LargeOutcome = Completed & { readonly result: string };
 
 /** Returns whether the result of an attempt is too large for the store. */
-function hasLargeResult(outcome: AttemptOutcome): outcome is LargeOutcome {
+export function hasLargeResult(outcome: AttemptOutcome): outcome is LargeOutcome {
   if (outcome.kind !== 'complete' || outcome.result === undefined) return false;
   return outcome.result.length * 3 > MAX_JSON_BYTES && Buffer.byteLength(outcome.result) > MAX_JSON_BYTES;
 }
 
-/** Returns the outcome; a result that is too large for the store is attached, with the mark in its place. */
-export async function withSmallResult(outcome: AttemptOutcome, attach: Attach): Promise<AttemptOutcome> {
-  return hasLargeResult(outcome) ? attachResult(outcome, attach) : outcome;
-}
-
-async function attachResult(outcome: LargeOutcome, attach: Attach): Promise<AttemptOutcome> {
+/** Attaches a result that is too large for the store, and returns the outcome with the mark in its place. */
+export async function attachResult(outcome: LargeOutcome, attacher: Attacher): Promise<AttemptOutcome> {
   const bytes = Buffer.from(outcome.result);
-  await attach(RESULT_NAME, bytes).catch((error: unknown) => {
+  await attacher.attach(RESULT_NAME, bytes).catch((error: unknown) => {
     const what = `the result is ${bytes.length} bytes of JSON, more than ${MAX_JSON_BYTES}, and cannot be kept as a file`;
     const code = error instanceof LonghaulError ? error.code : 'refused';
     throw new LonghaulError(code, `${what}: ${(error as Error).message}`, { cause: error });

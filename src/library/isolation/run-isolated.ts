@@ -1,7 +1,7 @@
 /** Runs an attempt in an isolated process or thread. Its output is the log of the attempt, and a sign of life. */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { AttemptContext, AttemptOutcome } from '../../worker/attempt/run-outcome.ts';
-import { withSmallResult } from '../files/large-result.ts';
+import { attachResult, hasLargeResult } from '../files/large-result.ts';
 import type { HandlerHost } from '../run-handler.ts';
 import { handlerPort, openHandlerLog } from '../run-handler.ts';
 import { validate } from '../standard-schema.ts';
@@ -43,7 +43,7 @@ export async function runIsolated(
       const port = handlerPort(host, job, { context, log });
       const graceMs = host.graceMsOf(job.queue);
       const outcome = await isolate.run({ job, data, port, onStop: context.onStop, graceMs, onOutput });
-      return await withSmallResult(outcome, port.attach);
+      return hasLargeResult(outcome) ? await attachResult(outcome, port) : outcome;
     } finally {
       host.pool.giveBack(isolate);
     }

@@ -88,7 +88,8 @@ async function runAttempt(attempt: Attempt, pipeline: AttemptPipeline): Promise<
   if (attempt.isLeaseOver) await renewLease(attempt);
   if (attempt.canStart) start(attempt, pipeline);
   const outcome = await attempt.outcome;
-  if (outcome !== null) await attempt.flushHeartbeats();
+  const flushed = outcome === null ? null : attempt.flushHeartbeats();
+  if (flushed !== null) await flushed;
   if (!attempt.isClosed) await settle(attempt, outcome, pipeline);
 }
 

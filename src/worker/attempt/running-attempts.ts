@@ -27,7 +27,9 @@ export class RunningAttempts {
   earlierOf({ job }: Attempt): Attempt | undefined {
     // Most jobs are in their first attempt, and need no search.
     if (job.attempt === 1) return undefined;
-    return this.all().find((each) => each.job.id === job.id && each.job.lease.token < job.lease.token);
+    for (const each of this.#byEntry)
+      if (each !== null && each.job.id === job.id && each.job.lease.token < job.lease.token) return each;
+    return undefined;
   }
 
   add(attempt: Attempt): void {
