@@ -115,11 +115,10 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
   for (let isOver = request.limit <= 0; !isOver; ) {
     const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });
     let isChanged = false;
-    for (const job of ready) {
-      if (pattern !== null && isAlike(pattern.before, job)) {
-        jobs.push(startLike(table, pattern, job, { request, now }));
-        continue;
-      }
+    for (let at = 0; at < ready.length; at += 1) {
+      if (pattern !== null) at = startAlike(table, pattern, { ready, from: at, jobs, request, now });
+      const job = ready[at];
+      if (job === undefined) break;
       const slots = throttlesOf(job, table.settings(queue));
       const full = slots.length === 0 ? undefined : fullAmong(table, slots);
       const needs = needsOf(job, table.settings(queue));
@@ -169,6 +168,25 @@ function start(
   apply(table, job, change, now);
   coalesceAll(table, equals, change.job, now);
   return change;
+}
+
+interface Alike {
+  readonly ready: readonly Job[];
+  readonly from: number;
+  /** Those that started are added here. */
+  readonly jobs: Job[];
+  readonly request: ClaimRequest;
+  readonly now: number;
+}
+
+/** Starts the jobs that are alike to one that started. Returns the place of the first that is not. */
+function startAlike(table: Table, pattern: Pattern, { ready, from, jobs, request, now }: Alike): number {
+  for (let at = from; at < ready.length; at += 1) {
+    const job = ready[at] as Job;
+    if (!isAlike(pattern.before, job)) return at;
+    jobs.push(startLike(table, pattern, job, { request, now }));
+  }
+  return ready.length;
 }
 
 function startLike(

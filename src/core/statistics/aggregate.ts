@@ -75,37 +75,51 @@ export function varianceOf({ count, m2 }: Pick<Spread, 'count' | 'm2'>): number 
 
 /** Eleven numbers; then, unless the histograms have expired, `;` and each bucket with its letter. */
 export function aggregateText({ wait, run, ends, firstAt, lastAt, hasBuckets }: Aggregate): string {
-  const numbers = [wait, run].flatMap(({ count, mean, m2 }) => [count, mean, m2]);
-  const head = [...numbers, ...ENDS.map((end) => ends[end]), firstAt, lastAt].join(' ');
+  const { retries, failures, interruptions } = ends;
+  const head = `${spreadText(wait)} ${spreadText(run)} ${retries} ${failures} ${interruptions} ${firstAt} ${lastAt}`;
   return hasBuckets ? `${head};${bucketText('w', wait)}${bucketText('r', run)}` : head;
 }
 
+const spreadText = ({ count, mean, m2 }: Spread): string => `${count} ${mean} ${m2}`;
+
 function bucketText(letter: string, { buckets }: Spread): string {
-  return [...buckets].map(([bucket, times]) => ` ${letter}${bucket}=${times}`).join('');
+  let text = '';
+  for (const bucket of buckets.keys()) text += ` ${letter}${bucket}=${buckets.get(bucket)}`;
+  return text;
 }
 
+/** Written with places and a loop: with list patterns and list functions, V8 compiled it for 76 ms. */
 export function readAggregate(text: string): Aggregate {
-  const [head = '', buckets] = text.split(';');
-  const [waits = 0, waitMean = 0, waitM2 = 0, runs = 0, runMean = 0, runM2 = 0, ...rest] = head.split(' ').map(Number);
-  const [retries = 0, failures = 0, interruptions = 0, firstAt = 0, lastAt = 0] = rest;
+  const headEnd = text.indexOf(';');
+  const hasBuckets = headEnd >= 0;
+  const head = (hasBuckets ? text.slice(0, headEnd) : text).split(' ');
+  const numberAt = (place: number): number => Number(head[place] ?? 0);
+  const wait = readSpread(head, 0);
+  const run = readSpread(head, 3);
+  if (hasBuckets) readBuckets(text.slice(headEnd + 1), wait, run);
   return {
-    wait: { count: waits, mean: waitMean, m2: waitM2, buckets: readBuckets('w', buckets) },
-    run: { count: runs, mean: runMean, m2: runM2, buckets: readBuckets('r', buckets) },
-    ends: { retries, failures, interruptions },
-    firstAt,
-    lastAt,
-    hasBuckets: buckets !== undefined,
+    wait,
+    run,
+    ends: { retries: numberAt(6), failures: numberAt(7), interruptions: numberAt(8) },
+    firstAt: numberAt(9),
+    lastAt: numberAt(10),
+    hasBuckets,
   };
 }
 
-function readBuckets(letter: string, text = ''): Map<number, number> {
-  const own = text.split(' ').filter((entry) => entry.startsWith(letter));
-  return new Map(
-    own.map((entry): [number, number] => {
-      const [bucket, times] = entry.slice(1).split('=');
-      return [Number(bucket), Number(times)];
-    }),
-  );
+function readSpread(numbers: readonly string[], from: number): Spread {
+  const numberAt = (place: number): number => Number(numbers[from + place] ?? 0);
+  return { count: numberAt(0), mean: numberAt(1), m2: numberAt(2), buckets: new Map() };
+}
+
+/** Each entry is a space, a letter, a bucket, `=` and a count. */
+function readBuckets(text: string, wait: Spread, run: Spread): void {
+  for (const entry of text.split(' ')) {
+    const signAt = entry.indexOf('=');
+    if (signAt < 0) continue;
+    const { buckets } = entry.startsWith('w') ? wait : run;
+    buckets.set(Number(entry.slice(1, signAt)), Number(entry.slice(signAt + 1)));
+  }
 }
 
 /** Removes the histograms, which expire earlier than the rest. */

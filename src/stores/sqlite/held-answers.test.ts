@@ -13,7 +13,7 @@ function heldAnswers() {
     reply: () => undefined,
   });
   const transact = (name: 'settle' | 'add' = 'settle'): void => {
-    held.hold({ request: [1, name, [], undefined] } as unknown as Call, { answer: [] });
+    held.hold({ request: { id: 1, name, argument: [], now: undefined } } as unknown as Call, { answer: [] });
     held.syncSoon();
   };
   return { held, log, transact };

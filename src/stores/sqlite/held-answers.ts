@@ -57,7 +57,7 @@ export class HeldAnswers {
   hold(call: Call, result: CallResult): void {
     if (this.isEmpty) this.#firstAt = performance.now();
     this.#answers.push({ call, result });
-    this.#isUrgent ||= call.request[1] !== 'settle';
+    this.#isUrgent ||= call.request.name !== 'settle';
   }
 
   holdEvents(events: readonly StoreEvent[]): void {
@@ -78,7 +78,8 @@ export class HeldAnswers {
   release(): Error | undefined {
     if (this.isEmpty) return undefined;
     const error = this.#options.sync();
-    const [answers, events] = [this.#answers, this.#events];
+    const answers = this.#answers;
+    const events = this.#events;
     this.#answers = [];
     this.#events = [];
     this.#isUrgent = false;

@@ -28,8 +28,10 @@ async function sentBy(calls: (client: PortClient) => void): Promise<readonly (re
   calls(client);
   const [sent] = await message;
   if (sent.kind !== 'requests') throw new Error(`a message ${sent.kind} was sent`);
-  return sent.requests.map(([, name, packed]) => [name, Array.isArray(packed) ? (packed.length - 1) / 2 : 0]);
+  return sent.requests.map(([, name, packed]) => [name, sizeOf(packed)]);
 }
+
+const sizeOf = (packed: unknown): number => (Array.isArray(packed) ? (packed.length - 1) / 2 : 0);
 
 const send = (client: PortClient, name: 'add' | 'cancel', argument: unknown, now?: number): void => {
   client.call(name, argument, now === undefined ? {} : { now }).catch(() => undefined);
@@ -39,6 +41,21 @@ it('sends adds of one queue as one call, up to a hundred jobs', async () => {
   expect(await sentBy((client) => range(7).forEach((n) => send(client, 'add', [job(`${n}`)])))).toEqual([['add', 7]]);
   const sent = await sentBy((client) => range(120).forEach((n) => send(client, 'add', [job(`${n}`)])));
   expect(sent).toEqual([['add', 100]]);
+});
+
+it('sends an add at once while a claim waits, and further adds of the turn in the next message', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const client = new PortClient(port1);
+  onTestFinished(() => client.close());
+  const messages: (readonly (readonly [string, number])[])[] = [];
+  port2.on('message', (message: ToEngine) => {
+    if (message.kind === 'requests') messages.push(message.requests.map(([, name, packed]) => [name, sizeOf(packed)]));
+  });
+  const wait = { ms: 60_000, signal: new AbortController().signal };
+  client.call('claim', { worker: 'w', queues: ['q'], limit: 1, requestId: 'r' }, { wait }).catch(() => undefined);
+  await expect.poll(() => messages.length).toBe(1);
+  for (const n of range(3)) send(client, 'add', [job(`${n}`)]);
+  await expect.poll(() => messages.slice(1)).toEqual([[['add', 1]], [['add', 2]]]);
 });
 
 it('starts another call for another queue, after another call, with a time, and for jobs with options', async () => {

@@ -54,10 +54,13 @@ export class PendingInserts {
 
   flush(): void {
     if (this.#shared === null) return;
-    const [{ queue, priority, createdAt }, values, first] = [this.#shared, this.#values, this.#first];
+    const { queue, priority, createdAt } = this.#shared;
+    const values = this.#values;
+    const first = this.#first;
     this.forget();
     let at = 0;
-    for (const [place, rows] of INSERTED_TOGETHER.entries()) {
+    for (let place = 0; place < INSERTED_TOGETHER.length; place += 1) {
+      const rows = INSERTED_TOGETHER[place] as number;
       const insert = this.#inserts[place] as Statement;
       for (const length = rows * OWN_VALUES; at + length <= values.length; at += length) {
         const own = length === values.length ? values : values.slice(at, at + length);
@@ -125,7 +128,7 @@ export class PendingUpdates {
 
   add(update: RowUpdate): void {
     const { seq } = update.after;
-    const [first] = this.#updates;
+    const first = this.#updates[0];
     if (first !== undefined && (this.#seqs.has(seq) || !this.#isAlike(first, update))) this.flush();
     if (!canMakeRow(update)) return this.#writeOne(update);
     this.#updates.push(update);
@@ -139,7 +142,7 @@ export class PendingUpdates {
    * need not be remembered: the change is of the state, so another one, which has another key, comes before it happens again.
    */
   addLike(like: Job, after: Job, row: HistoryRow): boolean {
-    const [first] = this.#updates;
+    const first = this.#updates[0];
     if (first === undefined || this.#like !== like || this.#updates.length === MAX_UPDATES - 1) return false;
     if (first.key & LEASE && row.token !== (first.row.token ?? 0) + this.#updates.length) return false;
     this.#updates.push({ key: first.key, values: first.values, before: first.before, after, row });
@@ -152,7 +155,7 @@ export class PendingUpdates {
   }
 
   flush(): void {
-    const [first] = this.#updates;
+    const first = this.#updates[0];
     if (first === undefined) return;
     const updates = this.#updates;
     this.forget();

@@ -101,7 +101,7 @@ export class WaitingClaims {
 
   /** Holds a claim that got no job, unless it cannot wait; returns whether. `events`: those of its own transaction. */
   hold(call: Call, result: CallResult, events: readonly StoreEvent[]): boolean {
-    const [, , , , , waitMs] = call.request;
+    const { waitMs } = call.request;
     const empty = waitMs === undefined ? null : foundBy(result);
     if (waitMs === undefined || empty === null || empty.jobs.length > 0) return false;
     const held = { call, endAt: performance.now() + waitMs, empty, isDue: false, timer: setTimeout(() => undefined) };
@@ -115,7 +115,7 @@ export class WaitingClaims {
   /** Answers a claim without jobs. Returns false if it is not held. */
   withdraw(client: EngineClient, id: number): boolean {
     for (const held of this.#held) {
-      if (held.call.client !== client || held.call.request[0] !== id) continue;
+      if (held.call.client !== client || held.call.request.id !== id) continue;
       this.#end(held, { answer: held.empty });
       return true;
     }
@@ -164,7 +164,7 @@ function concerns(queues: ReadonlySet<string>, call: Call): boolean {
   return queues.size > 0 && requestOf(call).queues.some((queue) => queues.has(queue));
 }
 
-function requestOf({ request: [, , argument] }: Call): ClaimRequest {
+function requestOf({ request: { argument } }: Call): ClaimRequest {
   return argument as ClaimRequest;
 }
 

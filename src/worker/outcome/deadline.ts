@@ -9,8 +9,8 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Returns the time of a clock that never steps. All threads of the process share it (unlike performance.now). */
 export function monotonicMs(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1_000 + nanoseconds / 1e6;
+  const time = process.hrtime();
+  return time[0] * 1_000 + time[1] / 1e6;
 }
 
 export function withDeadline<T>(call: Promise<T>, ms: number): Promise<T> {

@@ -142,7 +142,8 @@ export class SettlementBatcher {
     answers: readonly SettleResult[],
   ): Promise<readonly PendingSettlement[]> {
     const unanswered: PendingSettlement[] = [];
-    for (const [index, each] of batch.entries()) {
+    for (let index = 0; index < batch.length; index += 1) {
+      const each = batch[index] as PendingSettlement;
       const answer = answers[index];
       if (answer === undefined)
         unanswered.push(this.#keep(each, new Error('the store did not answer this settlement')));

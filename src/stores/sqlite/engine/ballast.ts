@@ -14,11 +14,15 @@ const BALLAST_BYTES = 6 * 1024 * 1024;
 const SPARE_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 const RETRY_MS = 1_000;
+/** How long an engine that has the file for itself relies on what it saw: only an operator could delete the ballast. */
+const ALONE_MS = 1_000;
 
 export class Ballast {
   readonly #path: string;
   readonly #shrink: () => void;
   #triedAt = 0;
+  /** When it was last seen, on the monotonic clock. */
+  #seenAt = Number.NEGATIVE_INFINITY;
   #fault: unknown = null;
 
   /** `shrink` returns unused pages of the database to the file system: they may be the space that is missing. */
@@ -35,17 +39,26 @@ export class Ballast {
   /** Deletes the ballast to free its space. */
   release(): void {
     rmSync(this.#path, { force: true });
-    [this.#triedAt, this.#fault] = [Date.now(), null];
+    [this.#triedAt, this.#fault, this.#seenAt] = [Date.now(), null, Number.NEGATIVE_INFINITY];
   }
 
-  /** Returns whether the ballast exists, or could be written just now. Other processes use the same file. */
-  ensure(): boolean {
-    if (statSync(this.#path, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return true;
+  /**
+   * Returns whether the ballast exists, or could be written just now. Other processes use the same file; an engine that is
+   * alone need not look at it for each add.
+   */
+  ensure(isAlone = false): boolean {
+    if (isAlone && performance.now() - this.#seenAt < ALONE_MS) return true;
+    if (statSync(this.#path, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return this.#seen();
     const now = Date.now();
     // Space takes time to become free; a call of the disk that failed may succeed at once.
     if (this.#fault === null && Math.abs(now - this.#triedAt) < RETRY_MS) return false;
     [this.#triedAt, this.#fault] = [now, null];
     return this.#restore();
+  }
+
+  #seen(): true {
+    this.#seenAt = performance.now();
+    return true;
   }
 
   #restore(): boolean {
@@ -55,7 +68,7 @@ export class Ballast {
       if (!hasRoom(dirname(this.#path))) return false;
       write(draft);
       renameSync(draft, this.#path);
-      return true;
+      return this.#seen();
     } catch (error) {
       if (!isFull(error)) this.#fault = error;
       discard(draft);

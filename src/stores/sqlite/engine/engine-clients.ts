@@ -49,7 +49,7 @@ export class EngineClients {
   }
 
   /** Queues the reply of a call until `reply` sends it. */
-  answer({ client, request: [id, name] }: Call, result: CallResult): void {
+  answer({ client, request: { id, name } }: Call, result: CallResult): void {
     if ('error' in result) client.replies.push([id, undefined, toThrown(result.error)]);
     else client.replies.push([id, packAnswer(name, result.answer)]);
   }
@@ -85,8 +85,10 @@ export class EngineClients {
 
 /** Leaves out the adds of jobs that were claimed in the same transaction: no worker needs to claim because of them. */
 function workEvents(events: readonly StoreEvent[]): readonly StoreEvent[] {
+  const work = events.filter(isWorkEvent);
+  if (!work.some(({ type }) => type === 'added')) return work;
   const running = new Set(events.flatMap(({ type, id }) => (type === 'claimed' ? [id] : [])));
-  return events.filter((event) => isWorkEvent(event) && !(event.type === 'added' && running.has(event.id)));
+  return work.filter(({ type, id }) => type !== 'added' || !running.has(id));
 }
 
 function send({ port }: EngineClient, message: FromEngine): void {

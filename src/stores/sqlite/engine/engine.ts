@@ -24,7 +24,7 @@ import { mayAnswerEarly } from './group-writer.ts';
 import { LockTimeout } from './lock-timeout.ts';
 import type { ToEngine } from './messages.ts';
 import { isRead } from './messages.ts';
-import { unpackArgument } from './packing.ts';
+import { unpackRequest } from './packing.ts';
 import type { Session } from './session.ts';
 import { isBusy, readTwice, unknownOutcome } from './sqlite-problem.ts';
 
@@ -114,8 +114,7 @@ export class Engine {
   #receive(client: EngineClient, message: ToEngine): void {
     switch (message.kind) {
       case 'requests':
-        for (const [id, name, packed, now, sync, waitMs] of message.requests)
-          this.#queue({ client, request: [id, name, unpackArgument(name, packed), now, sync, waitMs] });
+        for (const packed of message.requests) this.#queue({ client, request: unpackRequest(packed) });
         break;
       case 'withdraw':
         this.#withdraw(client, message.id);
@@ -140,11 +139,11 @@ export class Engine {
 
   #withdraw(client: EngineClient, id: number): void {
     if (this.#waiting.withdraw(client, id)) return;
-    this.#writes = this.#writes.map((call) => (call.client === client && call.request[0] === id ? atOnce(call) : call));
+    this.#writes = this.#writes.map((call) => (call.client === client && call.request.id === id ? atOnce(call) : call));
   }
 
   #queue(call: Call): void {
-    const [, name] = call.request;
+    const { name } = call.request;
     if (isRead(name)) this.#reads.push(call);
     else if (name === 'maintain') this.#defer(call);
     else this.#writes.push(call);
@@ -200,7 +199,7 @@ export class Engine {
     const { broken } = this.#parts.health;
     if (broken !== undefined) return this.#refuse(calls, broken);
     try {
-      if (calls.some(({ request }) => request[4] === 'first')) this.#parts.session.sync.now();
+      if (calls.some(({ request }) => request.sync === 'first')) this.#parts.session.sync.now();
       const results = readTwice(() => this.#parts.session.read(() => calls.map((call) => this.#read(call))));
       const error = this.#sync(() => this.#parts.session.sync.syncOthers());
       for (const [place, result] of results.entries())
@@ -247,7 +246,8 @@ export class Engine {
     const error = isPending ? undefined : this.#held.release();
     const known = (result: CallResult) => (error === undefined || 'error' in result ? result : { error });
     this.#waiting.settle(tried.map(({ held, result }) => ({ held, result: known(result) })));
-    for (const [place, result] of results.entries()) {
+    for (let place = 0; place < results.length; place += 1) {
+      const result = results[place] as CallResult;
       const call = calls[place] as Call;
       if (isPending && !mayAnswerEarly(call.request)) this.#held.hold(call, result);
       else if (!this.#waiting.hold(call, known(result), events)) this.#clients.answer(call, known(result));
@@ -280,9 +280,10 @@ export class Engine {
   /** The callers wait, so they come before the listeners. */
   #publish(events: readonly StoreEvent[]): void {
     this.#clients.reply();
-    const all = [...this.#heard, ...events];
+    const heard = this.#heard;
     this.#heard = [];
-    if (all.length > 0) this.emit(all);
+    if (heard.length > 0) this.emit(heard.concat(events));
+    else if (events.length > 0) this.emit(events);
   }
 
   #wait(): void {
@@ -318,6 +319,6 @@ export class Engine {
 }
 
 /** The same call without a wait. */
-function atOnce({ client, request: [id, name, argument, now, sync] }: Call): Call {
-  return { client, request: [id, name, argument, now, sync] };
+function atOnce({ client, request }: Call): Call {
+  return { client, request: { ...request, waitMs: undefined } };
 }

@@ -49,7 +49,7 @@ function writeAll(writer: GroupWriter, requests: readonly Request[]): Omit<Group
   return { results: [...results, ...rest.results], tried, events: [...events, ...rest.events] };
 }
 
-const request = (name: RequestName, argument: unknown): Request => [1, name, argument, undefined];
+const request = (name: RequestName, argument: unknown): Request => ({ id: 1, name, argument, now: undefined });
 const addition = (...jobs: readonly NewJob[]): Request => request('add', jobs);
 const aJob = (id: string, changes: Partial<NewJob> = {}): NewJob => ({ id, queue: 'mail', data: '{}', ...changes });
 /** Its data is not a text: SQLite cannot bind it. */
@@ -117,6 +117,23 @@ describe('a group of calls', () => {
     ]);
   });
 
+  it('looks for the ballast with each add unless it has the file for itself', async () => {
+    const { writer, path } = await openWriter();
+    const ballast = join(dirname(path), 'ballast');
+    const addWithoutBallast = (id: string): unknown => {
+      rmSync(ballast, { force: true });
+      return writer.write([addition(aJob(id))]).results[0];
+    };
+    // It is missing, and was written a moment ago.
+    writer.write([addition(aJob('a'))]);
+    expect(addWithoutBallast('b')).toMatchObject({ answer: [{ id: 'b' }] });
+    const other = openSession(path);
+    onTestFinished(() => other.close());
+    // The transaction in which this engine finds the other one.
+    writer.write([request('cancel', [])]);
+    expect(addWithoutBallast('c')).toMatchObject({ error: { code: 'store-full' } });
+  });
+
   it('does not call a disk full that fails to write the ballast, and tries again with the next job', async () => {
     const { writer, path } = await openWriter();
     // A folder in its place: the file cannot be written, although there is space.
@@ -162,7 +179,7 @@ async function settleWithWaitingClaim(b: Partial<NewJob>): Promise<Group> {
   const { writer } = await openWriter();
   const claim = (id: number, queue: string): Request => {
     const argument = { worker: 'w', queues: [queue], limit: 1, requestId: String(id) };
-    return [id, 'claim', argument, undefined, 'later', 60_000];
+    return { id, name: 'claim', argument, now: undefined, sync: 'later', waitMs: 60_000 };
   };
   const [, first] = writer.write([addition(aJob('a')), claim(1, 'mail')]).results;
   const [job] = (first as { answer: ClaimResult }).answer.jobs;

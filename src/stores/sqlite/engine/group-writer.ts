@@ -35,12 +35,12 @@ export interface Group {
 const MAX_GROUP_MS = 20;
 
 /** Whether a call may be answered before an fsync. */
-export const mayAnswerEarly = ([, name, , , sync]: Request): boolean => name === 'claim' && sync === 'later';
+export const mayAnswerEarly = ({ name, sync }: Request): boolean => name === 'claim' && sync === 'later';
 
-const isAdd = ([, name]: Request): boolean => name === 'add';
+const isAdd = ({ name }: Request): boolean => name === 'add';
 
 /** Whether a call started a job that holds a slot of a throttle. */
-const tookSlot = ([, name]: Request, result: CallResult): boolean =>
+const tookSlot = ({ name }: Request, result: CallResult): boolean =>
   name === 'claim' && 'answer' in result && (result.answer as ClaimResult).jobs.some(({ slots }) => slots.length > 0);
 
 export class GroupWriter {
@@ -83,13 +83,13 @@ export class GroupWriter {
   }
 
   #transact(requests: readonly Request[], run: (request: Request) => CallResult, waiting?: WaitingClaims): Group {
-    const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.ensure();
+    const mayAdd = requests.some(isAdd) && this.#ballast.ensure(!this.#session.others.exist);
     const isEarly = this.#begin(requests, waiting?.requests() ?? []);
     try {
       const endAt = performance.now() + MAX_GROUP_MS;
       const results: CallResult[] = [];
       for (const request of requests) {
-        results.push(request[1] === 'add' && !mayAdd ? this.#full() : run(request));
+        results.push(isAdd(request) && !mayAdd ? this.#full() : run(request));
         if (performance.now() > endAt) break;
       }
       const tried = waiting?.perform(this.#session.events, run) ?? [];
@@ -127,7 +127,7 @@ export class GroupWriter {
 
   /** A settlement, only while no other engine has the file open: it could start a job that this one made claimable. */
   #mayCommitEarly(request: Request): boolean {
-    return mayAnswerEarly(request) || isAdd(request) || (request[1] === 'settle' && !this.#session.others.exist);
+    return mayAnswerEarly(request) || isAdd(request) || (request.name === 'settle' && !this.#session.others.exist);
   }
 
   #perform(request: Request): CallResult {

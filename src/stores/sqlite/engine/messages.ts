@@ -32,20 +32,31 @@ export function isRead(name: RequestName): boolean {
   return isRecordCall(name) ? name === 'records.get' || name === 'records.list' : isReadOnly(name);
 }
 
-export type Request = readonly [
+/** A call as an engine performs it. */
+export interface Request {
+  readonly id: number;
+  readonly name: RequestName;
+  readonly argument: unknown;
+  readonly now: number | undefined;
+  readonly sync?: CallOptions['sync'];
+  /** Only for a claim: how long it may wait for a job. */
+  readonly waitMs?: number | undefined;
+}
+
+/** A call as it is sent, with a packed argument (packing.ts). */
+export type PackedRequest = readonly [
   id: number,
   name: RequestName,
   argument: unknown,
   now: number | undefined,
   sync?: CallOptions['sync'],
-  /** Only for a claim: how long it may wait for a job. */
   waitMs?: number | undefined,
 ];
 /** With `problem` the call threw; without it, `answer` is the packed answer (packing.ts). */
 export type Reply = readonly [id: number, answer: unknown, problem?: Thrown];
 
 export type ToEngine =
-  | { readonly kind: 'requests'; readonly requests: readonly Request[] }
+  | { readonly kind: 'requests'; readonly requests: readonly PackedRequest[] }
   /** The claim with this number waits no longer. */
   | { readonly kind: 'withdraw'; readonly id: number }
   /** Which events this client wants from now on; null for none. */

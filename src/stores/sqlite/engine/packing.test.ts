@@ -9,6 +9,10 @@ import { packAnswer, packArgument, packEvents, unpackAnswer, unpackArgument, unp
 const job = (id: string, more: Partial<NewJob> = {}): NewJob => ({ id, queue: 'mail', data: '{"a":1}', ...more });
 const done = (id: string, more: object = {}): Settlement => ({ id, token: 3, kind: 'complete', ...more });
 
+const failed = (id: string, message: string): Settlement => {
+  return { id, token: 3, kind: 'retry', failure: { group: 'Error', message, detail: null }, delayMs: 0 };
+};
+
 const there = (name: RequestName, argument: unknown) =>
   unpackArgument(name, structuredClone(packArgument(name, argument)));
 const back = (name: RequestName, answer: unknown, argument?: unknown) =>
@@ -35,9 +39,16 @@ describe('an argument', () => {
     { what: 'plain completions', settlements: [done('a', { result: 'null' }), done('b')] },
     { what: 'with data', settlements: [done('a', { data: '1' })] },
     { what: 'with a next queue', settlements: [done('a'), done('b', { next: { queue: 'q', delayMs: 0 } })] },
+    { what: 'failures', settlements: ['x', 'x', 'y', 'x'].map((message, n) => failed(`${n}`, message)) },
     { what: 'a release', settlements: [done('a'), { id: 'b', token: 4, kind: 'release', reason: 'r' }] },
   ])('of settlements arrives: $what', ({ settlements }) => {
     expect(there('settle', settlements)).toEqual(settlements);
+  });
+
+  it('has equal failures as one object', () => {
+    const arrived = there('settle', [failed('a', 'x'), failed('b', 'x'), failed('c', 'y')]) as { failure: unknown }[];
+    expect(arrived[1]?.failure).toBe(arrived[0]?.failure);
+    expect(arrived[2]?.failure).not.toBe(arrived[0]?.failure);
   });
 
   it('is packed into one list if it is plain', () => {

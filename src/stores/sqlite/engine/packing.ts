@@ -4,7 +4,7 @@
  *
  * Invariant: unpacking what was packed gives an equal argument or answer. Values that are not plain are sent unpacked.
  */
-import type { Job } from '../../../core/job/job.ts';
+import type { Failure, Job } from '../../../core/job/job.ts';
 import { isPlain } from '../../../core/lifecycle/lifecycle.ts';
 import type {
   AddResult,
@@ -16,11 +16,18 @@ import type {
 } from '../../../core/ports/job-store.ts';
 import type { JobRow } from '../tables/job-row.ts';
 import { readJob, rowOf } from '../tables/job-row.ts';
-import type { RequestName } from './messages.ts';
+import type { PackedRequest, Request, RequestName } from './messages.ts';
 
 export function packArgument(name: RequestName, argument: unknown): unknown {
   if (name === 'add') return packJobs(argument as readonly NewJob[]);
   return name === 'settle' ? packSettlements(argument as readonly Settlement[]) : argument;
+}
+
+/** Reads by place: V8 takes long to compile a list pattern, and this runs for every call. */
+export function unpackRequest(packed: PackedRequest): Request {
+  const name = packed[1];
+  const argument = unpackArgument(name, packed[2]);
+  return { id: packed[0], name, argument, now: packed[3], sync: packed[4], waitMs: packed[5] };
 }
 
 export function unpackArgument(name: RequestName, packed: unknown): unknown {
@@ -71,19 +78,35 @@ function packSettlements(settlements: readonly Settlement[]): PackedSettlements 
   const packed: (string | number | undefined)[] = [];
   for (const settlement of settlements) {
     const { id, token, kind } = settlement;
-    if (kind !== 'complete' || typeof id !== 'string') return settlements;
+    if (kind !== 'complete' || typeof id !== 'string') return sharingFailures(settlements);
     if (settlement.data !== undefined || settlement.next !== undefined) return settlements;
     packed.push(id, token, settlement.result);
   }
   return packed;
 }
 
+/** Makes equal failures that follow one another one object, which is copied once and shared by their jobs. */
+function sharingFailures(settlements: readonly Settlement[]): readonly Settlement[] {
+  let last: Failure | null = null;
+  return settlements.map((settlement) => {
+    if (settlement.kind !== 'fail' && settlement.kind !== 'retry') return settlement;
+    const { failure } = settlement;
+    if (last !== null && isEqual(last, failure)) return { ...settlement, failure: last };
+    last = failure;
+    return settlement;
+  });
+}
+
+const isEqual = (a: Failure, b: Failure): boolean =>
+  a.group === b.group && a.message === b.message && a.detail === b.detail;
+
 function unpackSettlements(packed: PackedSettlements | readonly Settlement[]): readonly Settlement[] {
   if (typeof packed[0] !== 'string') return packed as readonly Settlement[];
   const settlements: Settlement[] = [];
   for (let at = 0; at < packed.length; at += 3) {
-    const [id, token, result] = [packed[at] as string, packed[at + 1] as number, packed[at + 2] as string | undefined];
-    settlements.push({ id, token, kind: 'complete', ...(result !== undefined && { result }) });
+    const completion = { id: packed[at] as string, token: packed[at + 1] as number, kind: 'complete' } as const;
+    const result = packed[at + 2] as string | undefined;
+    settlements.push(result === undefined ? completion : { ...completion, result });
   }
   return settlements;
 }
@@ -94,9 +117,10 @@ function packClaim({ jobs, now, nextAt }: ClaimResult): PackedClaim {
   return [now, nextAt, ...jobs.map(rowOf)];
 }
 
-function unpackClaim([now, nextAt, ...rows]: PackedClaim): ClaimResult {
-  const jobs: readonly Job[] = rows.map(readJob);
-  return { jobs, now, nextAt };
+function unpackClaim(packed: PackedClaim): ClaimResult {
+  const jobs: Job[] = [];
+  for (let at = 2; at < packed.length; at += 1) jobs.push(readJob(packed[at] as JobRow));
+  return { jobs, now: packed[0], nextAt: packed[1] };
 }
 
 function isDone(answer: SettleResult): boolean {

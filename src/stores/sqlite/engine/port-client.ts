@@ -9,7 +9,7 @@ import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
 import type { CallOptions, EventListener, EventScope, NewJob, Unsubscribe } from '../../../core/ports/job-store.ts';
 import { addingEvents } from '../../../core/ports/job-store.ts';
 import { JoinedAdds } from '../joined-adds.ts';
-import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
+import type { FromEngine, PackedRequest, Reply, Request, RequestName, ToEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
 import { packArgument, unpackAnswer, unpackEvents } from './packing.ts';
 
@@ -33,7 +33,7 @@ export class PortClient {
   readonly #listeners = new Map<EventListener, EventScope>();
   /** What the engine knows of the listeners. */
   #scope: EventScope | null = null;
-  #outbox: Request[] = [];
+  #outbox: PackedRequest[] = [];
   /** The last call of the outbox, if further adds may join it. */
   #joined: JoinedAdds | undefined;
   #lastId = 0;
@@ -54,15 +54,33 @@ export class PortClient {
         this.#joined = undefined;
         this.#push({ name, argument, resolve, reject }, packArgument(name, argument), options);
       }
-      if (name === 'add') this.#wakeWorkers(argument as readonly NewJob[]);
+      if (name !== 'add') return;
+      this.#wakeWorkers(argument as readonly NewJob[]);
+      if (this.#isAwaited) this.#flush();
     });
   }
 
-  #push(waiter: Omit<Waiter, 'wait'>, packed: unknown, { now, sync, wait }: CallOptions): void {
+  /**
+   * Whether an add that was just pushed is sent at once: a claim of this client waits in the engine, so the job starts with
+   * it, and nothing else was sent that is not answered. A further add of this turn follows in a message of its own.
+   */
+  get #isAwaited(): boolean {
+    if (this.#outbox.length !== 1) return false;
+    let open = 0;
+    let isWaiting = false;
+    for (const { wait } of this.#waiters.values()) {
+      if (wait !== undefined) isWaiting = true;
+      else if (open === 1) return false;
+      else open = 1;
+    }
+    return isWaiting;
+  }
+
+  #push(waiter: Omit<Waiter, 'wait'>, argument: unknown, { now, sync, wait }: CallOptions): void {
     this.#lastId += 1;
     const waits = wait?.signal.aborted === false ? wait : undefined;
     this.#waiters.set(this.#lastId, { ...waiter, wait: waits && this.#withdrawal(waits.signal) });
-    this.#outbox.push(shortened([this.#lastId, waiter.name, packed, now, sync, waits?.ms]));
+    this.#outbox.push(packed({ id: this.#lastId, name: waiter.name, argument, now, sync, waitMs: waits?.ms }));
     // Runs after all other work of this turn.
     if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
     else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
@@ -155,7 +173,7 @@ export class PortClient {
   }
 
   /** A call of the batch could not be copied: the others must still be sent. */
-  #flushOne(request: Request): void {
+  #flushOne(request: PackedRequest): void {
     try {
       this.send({ kind: 'requests', requests: [request] });
     } catch (error) {
@@ -163,7 +181,7 @@ export class PortClient {
     }
   }
 
-  #refuse([id, name]: Request, error: unknown): void {
+  #refuse([id, name]: PackedRequest, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     this.#settle([id, undefined], badInput(name, [{ path: '', message }]));
   }
@@ -186,19 +204,19 @@ export class PortClient {
     this.#unacknowledged = 0;
   }
 
-  #settle([id, answer]: Reply, error: Error | undefined): void {
+  #settle(reply: Reply, error: Error | undefined): void {
+    const id = reply[0];
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
     waiter?.wait?.signal.removeEventListener('abort', waiter.wait.end);
     if (error !== undefined) waiter?.reject(error);
-    else waiter?.resolve(unpackAnswer(waiter.name, answer, waiter.argument));
+    else waiter?.resolve(unpackAnswer(waiter.name, reply[1], waiter.argument));
     if (this.#waiters.size === 0) this.#drained?.();
   }
 }
 
 /** Leaves out what most requests do not have. */
-function shortened(request: Request): Request {
-  const [id, name, packed, now, sync, waitMs] = request;
-  if (waitMs !== undefined) return request;
-  return sync === undefined ? [id, name, packed, now] : [id, name, packed, now, sync];
+function packed({ id, name, argument, now, sync, waitMs }: Request): PackedRequest {
+  if (waitMs !== undefined) return [id, name, argument, now, sync, waitMs];
+  return sync === undefined ? [id, name, argument, now] : [id, name, argument, now, sync];
 }

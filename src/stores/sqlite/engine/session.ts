@@ -132,7 +132,7 @@ export class Session {
   }
 
   /** Returns the time of a call that may write. After the clock was set back, leases and delays start again. */
-  moment([, name, , now]: Request): Moment {
+  moment({ name, now }: Request): Moment {
     if (isRecordCall(name)) return this.#clock.peek(now);
     const reading = this.#clock.read(now);
     followClock(this.#table, reading);
@@ -140,13 +140,13 @@ export class Session {
   }
 
   /** Returns the time of a call that only reads. */
-  readMoment([, , , now]: Request): Moment {
+  readMoment({ now }: Request): Moment {
     return this.#clock.peek(now);
   }
 
   /** Performs a call that `performInSavepoint` can repeat: an add may presume that its jobs are new (presumed-adds.ts). */
   performOnce(request: Request, moment: Moment): unknown {
-    const [, name, argument] = request;
+    const { name, argument } = request;
     if (name !== 'add' || !this.#presumed.mayPresume(argument as readonly NewJob[]))
       return this.perform(request, moment);
     return this.#table.presumingNew(() => this.perform(request, moment));
@@ -157,7 +157,7 @@ export class Session {
     this.#presumed.checkAdds();
   }
 
-  perform([, name, argument]: Request, moment: Moment): unknown {
+  perform({ name, argument }: Request, moment: Moment): unknown {
     if (name !== 'add') this.#table.flush();
     if (isMigrationCall(name))
       return performMigration(this.#migrationRows, { name: migrationCall(name), argument }, moment.now);
