@@ -54,8 +54,8 @@ export const sqlite = [
   {
     name: 'sqlite: a claim that was withdrawn in time still waits',
     file: 'src/stores/sqlite/engine/engine.ts',
-    find: 'call.request[0] === id ? atOnce(call) : call',
-    replace: 'call.request[0] === id ? call : call',
+    find: 'call.request.id === id ? atOnce(call) : call',
+    replace: 'call.request.id === id ? call : call',
     suites: waiting,
   },
   {
@@ -111,7 +111,7 @@ export const sqlite = [
   {
     name: 'sqlite: a lost attempt is reported before its end is synced',
     file: 'src/stores/sqlite/commit-sync.ts',
-    find: 'events.some(({ type }) => !PENDING_EVENTS.includes(type)) ||',
+    find: 'if (!PENDING_EVENTS.includes(event.type) && !isRetried) isFollowed = true;',
     replace: '',
     suites: later,
   },
@@ -160,9 +160,59 @@ export const sqlite = [
   {
     name: 'sqlite: a job starts in a slot whose release is not synced',
     file: 'src/stores/sqlite/commit-sync.ts',
-    find: ' || (this.#hasEnded && hasTakenSlot)',
+    find: ' || isInFreedSlot',
     replace: '',
     suites: engine,
+  },
+  {
+    name: 'sqlite: a job starts in a slot that a retry released without a sync',
+    file: 'src/stores/sqlite/commit-sync.ts',
+    find: "if (event.type === 'completed' || isRetried) this.#hasEnded = true;",
+    replace: "if (event.type === 'completed') this.#hasEnded = true;",
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a failed job is not synced at once',
+    file: 'src/stores/sqlite/commit-sync.ts',
+    find: "  state === 'waiting' && (type === 'failed' || type === 'retried');",
+    replace: "  state !== 'running' && (type === 'failed' || type === 'retried');",
+    suites: engine,
+  },
+  {
+    name: 'sqlite: a job has the fields of the one that was read before it',
+    file: 'src/stores/sqlite/tables/job-row.ts',
+    find: 'if (text === lastRead.text) return lastRead.rest;',
+    replace: 'if (text.length === lastRead.text.length) return lastRead.rest;',
+    suites: ['src/stores/sqlite/row-batches.test.ts'],
+  },
+  {
+    name: 'sqlite: a job is written with the fields of the one before it',
+    file: 'src/stores/sqlite/tables/job-row.ts',
+    find: 'if (!hasSameRest(job, lastWritten.rest)) lastWritten',
+    replace:
+      "if (!hasSameRest(job, lastWritten.rest) && (job.failure === null || lastWritten.text === '{}')) lastWritten",
+    suites: ['src/stores/sqlite/row-batches.test.ts'],
+  },
+  {
+    name: 'sqlite: failures of one message are taken for equal',
+    file: 'src/stores/sqlite/engine/packing.ts',
+    find: 'if (last !== null && isEqual(last, failure))',
+    replace: 'if (last !== null)',
+    suites: ['src/stores/sqlite/engine/packing.test.ts'],
+  },
+  {
+    name: 'sqlite: an add is not sent at once while a claim waits',
+    file: 'src/stores/sqlite/engine/port-client.ts',
+    find: 'if (this.#isAwaited) this.#flush();',
+    replace: '',
+    suites: ['src/stores/sqlite/joined-adds.test.ts'],
+  },
+  {
+    name: 'sqlite: an engine that is not alone relies on the ballast that it saw',
+    file: 'src/stores/sqlite/engine/group-writer.ts',
+    find: 'this.#ballast.ensure(!this.#session.others.exist)',
+    replace: 'this.#ballast.ensure(true)',
+    suites: ['src/stores/sqlite/engine/group-writer.test.ts'],
   },
   {
     name: 'sqlite: a waiting claim starts a job in a slot whose release is not synced',
@@ -181,8 +231,8 @@ export const sqlite = [
   {
     name: 'sqlite: a settlement is visible to another engine before its sync',
     file: 'src/stores/sqlite/engine/group-writer.ts',
-    find: "(request[1] === 'settle' && !this.#session.others.exist)",
-    replace: "request[1] === 'settle'",
+    find: "(request.name === 'settle' && !this.#session.others.exist)",
+    replace: "request.name === 'settle'",
     suites: engine,
   },
   {

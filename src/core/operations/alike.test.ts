@@ -1,14 +1,14 @@
 /** What makes jobs alike, and which changes serve as a pattern. */
 import { describe, expect, it } from 'vitest';
-import type { Job, Lease } from '../job/job.ts';
+import type { Job, Lease, RunningJob } from '../job/job.ts';
 import { NO_SLOTS } from '../job/job.ts';
 import type { Transition } from '../lifecycle/lifecycle.ts';
-import { claimed, created } from '../lifecycle/lifecycle.ts';
-import type { NewJob } from '../ports/job-store.ts';
+import { claimed, created, settled } from '../lifecycle/lifecycle.ts';
+import type { NewJob, Settlement } from '../ports/job-store.ts';
 import type { Table } from '../ports/table.ts';
 import type { QueueSettings } from '../settings/settings.ts';
 import { settingsOf } from '../settings/settings.ts';
-import { isAlike, patternOf } from './alike.ts';
+import { isAlike, isSameChange, patternOf } from './alike.ts';
 
 const settings = settingsOf(undefined);
 const added = (input: Partial<NewJob> = {}): Job =>
@@ -83,5 +83,42 @@ describe('a change is a pattern', () => {
     ['webhooks', { hooks: [{ url: 'http://localhost', on: ['done'] }] as never }],
   ])('but not in a queue with %s', (_, changed) => {
     expect(pattern(added(), changed)).toBeNull();
+  });
+});
+
+describe('changes are the same', () => {
+  const running = start(added({ policy: { retries: 1 } })).job as RunningJob;
+  const failure = { group: 'g', message: 'm', detail: null };
+  const change = (settlement: Partial<Settlement>, job = running): Transition =>
+    settled(job, { id: 'a', token: 7, kind: 'retry', failure, delayMs: 3, ...settlement } as Settlement, settings, 9);
+  const isSame = (before: RunningJob, after: Transition): boolean => {
+    const first = change({});
+    return isSameChange({ before: running, change: first }, before, after);
+  };
+
+  it('for retries with the same failure and time', () => {
+    expect(isSame(running, change({}))).toBe(true);
+  });
+
+  it.each<[string, Partial<Settlement>]>([
+    ['another failure', { failure: { ...failure } }],
+    ['another delay', { delayMs: 4 }],
+    ['another kind', { kind: 'fail' }],
+    ['no failure', { kind: 'complete' }],
+  ])('but not with %s', (_, settlement) => {
+    expect(isSame(running, change(settlement))).toBe(false);
+  });
+
+  it('but not if one of the jobs has its run time already', () => {
+    const due = { ...running, runAt: 12 };
+    expect(isSame(due, change({}, due))).toBe(false);
+    expect(isSameChange({ before: due, change: change({}, due) }, running, change({}))).toBe(false);
+  });
+
+  it('but not for cancelled jobs whose attempts ended differently', () => {
+    const asked = { ...running, lease: { ...running.lease, cancelAskedAt: 8 } };
+    const first = { before: asked, change: change({ kind: 'complete' }, asked) };
+    expect(isSameChange(first, asked, change({ kind: 'complete' }, asked))).toBe(true);
+    expect(isSameChange(first, asked, change({}, asked))).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Changes of jobs that are alike: of a plain job, a claim or a completion changes nothing but the job itself. So the
- * first of several is applied with all that could follow (apply.ts), and the others like it.
+ * Changes of jobs that are alike: of a plain job, a claim, a completion or a retry changes nothing but the job itself. So
+ * the first of several is applied with all that could follow (apply.ts), and the others like it.
  *
  * Invariant: `applyLike` does what `apply` would do. lifecycle.ts decides each job's change by itself.
  */
@@ -96,6 +96,17 @@ function hasSameLease(a: Lease | null, b: Lease | null): boolean {
     a.cancelAskedAt === b.cancelAskedAt &&
     a.pauseAskedAt === b.pauseAskedAt
   );
+}
+
+/** Returns whether a change of a job that is alike gives it what the pattern's job got, and as many new values. */
+export function isSameChange({ before: first, change: like }: Pattern, before: Job, { job, row }: Transition): boolean {
+  const after = like.job;
+  if (job.state !== after.state || job.result !== after.result || job.failure !== after.failure) return false;
+  if (row.event !== like.row.event || row.note !== like.row.note) return false;
+  if (job.state !== 'waiting') return true;
+  // A retry has a new run time. One that is the old one by chance would not be among the values that change.
+  const isNew = first.runAt !== after.runAt && before.runAt !== job.runAt;
+  return isNew && job.runAt === after.runAt && job.delayMs === after.delayMs;
 }
 
 /** Applies the same change to a job that is alike: `isAlike(pattern.before, before)`. */

@@ -10,7 +10,7 @@ import type { Heartbeat, HeartbeatResult, Settlement, SettleResult } from '../po
 import { refuse } from '../ports/refusal.ts';
 import type { Table } from '../ports/table.ts';
 import type { Pattern } from './alike.ts';
-import { applyLike, isAlike, patternOf } from './alike.ts';
+import { applyLike, isAlike, isSameChange, patternOf } from './alike.ts';
 import { eventOf, isRefusal } from './apply.ts';
 import { applyWithDependents, findParents, waitFor, withParents } from './dependents.ts';
 import { pauseThrottle } from './limits/buckets.ts';
@@ -40,7 +40,7 @@ export function settle(table: Table, settlements: readonly Settlement[], { now }
 
 interface SettleCall {
   readonly now: number;
-  /** The last completion without data and next queue, if others with the same result may be applied like it. */
+  /** The last plain settlement, if others with the same outcome may be applied like it. */
   pattern: Pattern | null;
 }
 
@@ -50,8 +50,8 @@ function settleOne(table: Table, settlement: Settlement, call: SettleCall): Sett
   if (job === undefined) return refuse('not-found', `job ${settlement.id}`);
   if (!holds(job, settlement.token)) return answerLate(table, settlement, now);
   const change = settled(job, withArrivedEvent(table, job, settlement, now), table.settings(job.queue), now);
-  const isPlain = isPlainCompletion(settlement);
-  if (isPlain && isLike(pattern, job, change)) {
+  const isPlain = isPlainSettlement(settlement);
+  if (isPlain && pattern !== null && isAlike(pattern.before, job) && isSameChange(pattern, job, change)) {
     applyLike(table, pattern, job, change);
     return { ok: true, state: change.job.state };
   }
@@ -64,12 +64,10 @@ function settleOne(table: Table, settlement: Settlement, call: SettleCall): Sett
   return { ok: true, state: change.job.state };
 }
 
-function isPlainCompletion(settlement: Settlement): boolean {
-  return settlement.kind === 'complete' && settlement.next === undefined && settlement.data === undefined;
-}
-
-function isLike(pattern: Pattern | null, job: Job, change: Transition): pattern is Pattern {
-  return pattern !== null && isAlike(pattern.before, job) && pattern.change.job.result === change.job.result;
+/** Whether a settlement changes no data, queue or throttle. */
+function isPlainSettlement(settlement: Settlement): boolean {
+  if (settlement.kind === 'complete') return settlement.next === undefined && settlement.data === undefined;
+  return settlement.kind === 'fail' || (settlement.kind === 'retry' && settlement.throttle === undefined);
 }
 
 /** Returns the ids of the jobs that the job waits for after the settlement, if it names any. */

@@ -12,8 +12,8 @@
  * Invariant: a pending claim becomes durable before its attempt gets a file, before an event other than `claimed` is
  * published, and before any other call that changes something is answered: an fsync covers the whole log.
  * Invariant: an answer, except that of such a claim, tells only what is durable, also of what another engine committed.
- * Invariant: no claim is answered that got its job through a settlement that is pending: the end of a parent, a slot of
- * a throttle or of a queue.
+ * Invariant: no claim is answered that got its job through a pending settlement of another job: the end of a parent, a
+ * slot of a throttle or of a queue.
  * Invariant: a token is never given out twice. A power cut undoes at most MAX_PENDING_TOKENS of each engine, and an
  * engine that opens the file skips SKIPPED_TOKENS, enough for 256 engines.
  */
@@ -28,8 +28,11 @@ export const SYNC_WITHIN_MS = 100;
 /** Several claims of a worker with a hundred slots: their settlements share an fsync too. */
 const MAX_PENDING_TOKENS = 256;
 export const SKIPPED_TOKENS = 65_536;
-/** A transaction with another event is synced at once: it freed jobs, or others follow it. */
+/** A transaction with another event is synced at once, unless it is a retry: it freed jobs, or others follow it. */
 const PENDING_EVENTS: readonly StoreEvent['type'][] = ['added', 'claimed', 'completed'];
+/** Of an attempt that ended, and whose job waits again. */
+const isRetry = ({ type, state }: StoreEvent): boolean =>
+  state === 'waiting' && (type === 'failed' || type === 'retried');
 
 export interface CommitSyncOptions {
   readonly path: string;
@@ -44,7 +47,7 @@ export class CommitSync {
   /** Whether the open or last transaction is committed without fsync. */
   #isEarly = false;
   #pendingTokens = 0;
-  /** Whether a pending transaction ended a job. */
+  /** Whether a pending transaction ended an attempt. */
   #hasEnded = false;
   /** Whether this engine has read what another one may not have synced yet. */
   #hasReadOthers = false;
@@ -73,11 +76,16 @@ export class CommitSync {
    */
   committed(events: readonly StoreEvent[], hasTakenSlot: boolean): void {
     if (!this.#isEarly) return this.#done();
-    this.#pendingTokens += events.filter(({ type }) => type === 'claimed').length;
-    this.#hasEnded ||= events.some(({ type }) => type === 'completed');
     this.#timer ??= setTimeout(() => this.#syncDue(), SYNC_WITHIN_MS);
-    const isFollowed = events.some(({ type }) => !PENDING_EVENTS.includes(type)) || (this.#hasEnded && hasTakenSlot);
-    if (this.#pendingTokens > MAX_PENDING_TOKENS || isFollowed) this.now();
+    let isFollowed = false;
+    for (const event of events) {
+      const isRetried = isRetry(event);
+      if (event.type === 'claimed') this.#pendingTokens += 1;
+      if (event.type === 'completed' || isRetried) this.#hasEnded = true;
+      if (!PENDING_EVENTS.includes(event.type) && !isRetried) isFollowed = true;
+    }
+    const isInFreedSlot = this.#hasEnded && hasTakenSlot;
+    if (this.#pendingTokens > MAX_PENDING_TOKENS || isFollowed || isInFreedSlot) this.now();
   }
 
   /** Called when a transaction reads what other engines committed. */

@@ -130,3 +130,72 @@ it('finds a job whose row is not written yet', () => {
   addAll(opened, [{ ...aJob(9), priority: 0 }]);
   expect(claimAll(opened, 10, 2_000).map(({ id }) => id)).toEqual(['job-0', 'job-1', 'job-2', 'job-9']);
 });
+
+const failure = { group: 'Error', message: 'no "route"', detail: 'Error: no "route"\n    at here' };
+const policy = { retries: 5 };
+type Given = ReturnType<typeof claimAll>[number];
+const ownerOf = ({ id, lease }: Given) => ({ id, token: lease?.token ?? 0 });
+const retry = (job: Given, more: Partial<Extract<Settlement, { kind: 'retry' }>> = {}): Settlement => {
+  return { kind: 'retry', failure, delayMs: 500, ...more, ...ownerOf(job) };
+};
+
+it.each<{ what: string; settlement: (job: Given, n: number) => Settlement; runAt?: (n: number) => number }>([
+  { what: 'that are alike', settlement: (job) => retry(job) },
+  {
+    what: 'with different failures',
+    settlement: (job, n) => retry(job, { failure: { ...failure, detail: `${n % 2}` } }),
+  },
+  { what: 'with different delays', settlement: (job, n) => retry(job, { delayMs: 10 * (n >> 2) }) },
+  {
+    what: 'some of which get the run time that they had',
+    settlement: (job) => retry(job, { delayMs: 0 }),
+    runAt: (n) => (n % 3 === 0 ? 3_500 : 1_000),
+  },
+  { what: 'beside completions', settlement: (job, n) => (n % 4 === 0 ? completion(job) : retry(job)) },
+  {
+    what: 'beside failures',
+    settlement: (job, n) => ({ ...ownerOf(job), kind: 'fail', failure, delayMs: 500, final: n % 4 === 1 }),
+  },
+])('writes the same rows for many retries as for one at a time, for retries $what', ({ settlement, runAt }) => {
+  const inputs = Array.from(
+    { length: 20 },
+    (_, n): NewJob => ({ ...aJob(n), policy, ...(runAt && { runAt: runAt(n) }) }),
+  );
+  const [together, single] = [openTable(), openTable()];
+  for (const opened of [together, single]) addAll(opened, inputs);
+  // As late as the settlement: some jobs are due only then.
+  const claimed = claimAll(together, inputs.length, 3_500);
+  expect(inputs.flatMap(() => claimAll(single, 1, 3_500))).toEqual(claimed);
+  const settleOneByOne = (settlements: readonly Settlement[], now: number) => {
+    for (const each of settlements) {
+      settle(single.table, [each], at(now));
+      single.table.flush();
+    }
+  };
+  // The last first: those that were due last come before the others.
+  const settlements = claimed.map(settlement).toReversed();
+  settle(together.table, settlements, at(3_500));
+  settleOneByOne(settlements, 3_500);
+  expect(together.stored()).toEqual(single.stored());
+  const again = claimAll(together, inputs.length, 9_000);
+  const failures = new Map(settlements.map((each) => [each.id, 'failure' in each ? each.failure : null]));
+  for (const job of again) expect(job.failure).toEqual(failures.get(job.id));
+  expect(inputs.flatMap(() => claimAll(single, 1, 9_000))).toEqual(again);
+  settle(together.table, again.map(completion), at(9_500));
+  settleOneByOne(again.map(completion), 9_500);
+  expect(together.stored()).toEqual(single.stored());
+});
+
+it('keeps the fields of jobs that are read one after another apart', () => {
+  const opened = openTable();
+  const inputs = ['a', 'a', 'b', 'a'].map(
+    (tag, n): NewJob => ({ ...aJob(n), tags: [tag], policy: { retries: n >> 1 } }),
+  );
+  addAll(opened, inputs);
+  opened.table.flush();
+  const claimed = claimAll(opened, inputs.length, 2_000);
+  expect(claimed.map(({ tags, policy: own }) => [tags, own])).toEqual(
+    inputs.map(({ tags, policy: own }) => [tags, own]),
+  );
+  for (const { tags } of claimed) expect(() => (tags as string[]).push('other')).toThrow(TypeError);
+});

@@ -281,13 +281,13 @@ async function aRunningJob(...more: readonly Partial<NewJob>[]) {
     return jobs[0];
   };
   await client.call('add', [
-    { id: 'a', queue: 'q', data: '1' },
+    { id: 'a', queue: 'q', data: '1', policy: { retries: 1 } },
     ...more.map((each) => ({ queue: 'q', data: '1', ...each })),
   ]);
   const job = await claimNext();
   session.sync.now();
-  const settle = async (): Promise<void> => {
-    await client.call('settle', [{ id: 'a', token: job?.lease?.token, kind: 'complete' }]);
+  const settle = async (outcome: object = { kind: 'complete' }): Promise<void> => {
+    await client.call('settle', [{ id: 'a', token: job?.lease?.token, ...outcome }]);
     log.push('settlement');
   };
   client.subscribe((events) => void log.push(...events.map(({ type }) => type)));
@@ -302,6 +302,23 @@ describe('a settlement in the transaction of a claim that may be synced later', 
     const { log, claim, settle } = await aRunningJob({ id: 'b' });
     await Promise.all([settle(), claim()]);
     await expect.poll(() => log).toEqual(['claim', 'sync', 'settlement', 'completed', 'claimed']);
+  });
+
+  it('is answered after the sync if it is a retry, too, and so is a claim that gets the slot of its throttle', async () => {
+    const retry = { kind: 'retry', failure: { group: 'g', message: 'm', detail: null }, delayMs: 60_000 };
+    const plain = await aRunningJob({ id: 'b' });
+    await Promise.all([plain.settle(retry), plain.claim()]);
+    await expect.poll(() => plain.log).toEqual(['claim', 'sync', 'settlement', 'retried', 'claimed']);
+    const slot = await aRunningJob({ id: 'b', policy: { throttles: ['one'] } });
+    await Promise.all([slot.settle(retry), slot.claim()]);
+    expect(slot.log.slice(0, 3)).toEqual(['sync', 'settlement', 'claim']);
+  });
+
+  it('is synced at once if its job failed', async () => {
+    const { log, claim, settle } = await aRunningJob({ id: 'b' });
+    const failed = { kind: 'fail', failure: { group: 'g', message: 'm', detail: null }, delayMs: 0, final: true };
+    await Promise.all([settle(failed), claim()]);
+    expect(log.slice(0, 3)).toEqual(['sync', 'settlement', 'claim']);
   });
 
   it('is synced before a read is answered', async () => {

@@ -15,8 +15,8 @@ import { claimOrder } from '../../../core/lifecycle/lifecycle.ts';
 import type { LaterPage } from '../../../core/ports/table.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, firstRow } from '../engine/sqlite-database.ts';
-import type { JobRow } from './job-row.ts';
-import { readJob, WAITING_COLUMNS } from './job-row.ts';
+import type { JobRow, ReadyRow } from './job-row.ts';
+import { READY_COLUMNS, readJob, readReady, WAITING_COLUMNS } from './job-row.ts';
 import type { StoreNumbers } from './store-numbers.ts';
 
 export class WaitingJobs {
@@ -54,7 +54,7 @@ export class WaitingJobs {
     ];
     this.#returned = db.prepare(`${select} INDEXED BY jobs_returned
       WHERE ${isReturned} AND queue = ? AND run_at <= ? ORDER BY returned_at, seq LIMIT +?`);
-    this.#ready = db.prepare(`${select} INDEXED BY jobs_ready
+    this.#ready = db.prepare(`SELECT ${READY_COLUMNS} FROM jobs INDEXED BY jobs_ready
       WHERE ${isReady} AND queue = ? AND run_at <= ? ORDER BY priority, turn, run_at, seq LIMIT +?`);
     this.#parked = db.prepare(`${select} INDEXED BY jobs_parked
       WHERE ready = 2 AND returned_at IS NULL AND queue = ? AND run_at <= ? ORDER BY priority, turn, run_at, seq LIMIT +?`);
@@ -103,7 +103,7 @@ export class WaitingJobs {
     this.#unmarkAfter(now);
     this.#markDue(queue, now);
     this.#numbers.readyAt(now);
-    if (this.#withoutReturned.has(queue)) return allRows<JobRow>(this.#ready, queue, now, limit).map(readJob);
+    if (this.#withoutReturned.has(queue)) return this.#readyJobs(queue, now, limit);
     const jobs = this.#marked(queue, now, limit);
     if ((jobs[0]?.returnedAt ?? null) === null && limit > 0) this.#withoutReturned.add(queue);
     return jobs;
@@ -141,10 +141,14 @@ export class WaitingJobs {
   }
 
   #marked(queue: string, now: number, limit: number): readonly Job[] {
-    const returned = allRows<JobRow>(this.#returned, queue, now, limit);
-    if (returned.length >= limit) return returned.map(readJob);
-    const ready = allRows<JobRow>(this.#ready, queue, now, limit - returned.length);
-    return [...returned, ...ready].map(readJob);
+    const returned = allRows<JobRow>(this.#returned, queue, now, limit).map(readJob);
+    if (returned.length >= limit) return returned;
+    return [...returned, ...this.#readyJobs(queue, now, limit - returned.length)];
+  }
+
+  /** Returns ready jobs that have not returned. */
+  #readyJobs(queue: string, now: number, limit: number): readonly Job[] {
+    return allRows<ReadyRow>(this.#ready, queue, now, limit).map((row) => readReady(queue, row));
   }
 
   #markDue(queue: string, now: number): void {
