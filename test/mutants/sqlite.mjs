@@ -194,6 +194,13 @@ export const sqlite = [
     suites: ['src/stores/sqlite/row-batches.test.ts'],
   },
   {
+    name: 'sqlite: a queue that had no parked jobs has no wakes later',
+    file: 'src/stores/sqlite/bucket-rows.ts',
+    find: 'this.#withoutWakes.delete(queue);',
+    replace: '',
+    suites: ['test/contract/sqlite.test.ts'],
+  },
+  {
     name: 'sqlite: failures of one message are taken for equal',
     file: 'src/stores/sqlite/engine/packing.ts',
     find: 'if (last !== null && isEqual(last, failure))',

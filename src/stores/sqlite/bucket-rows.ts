@@ -1,4 +1,10 @@
-/** Buckets of throttles, and the times at which the jobs parked under them are checked again. */
+/**
+ * Buckets of throttles, and the times at which the jobs parked under them are checked again: their wakes. Every claim asks
+ * for the wakes of its queues, and most queues have none, so that is remembered.
+ *
+ * Invariant: a queue that is remembered without wakes has none in the open transaction. `forgetWakes` is called whenever
+ * rows changed in another way than by `setWake`.
+ */
 import type { BucketState } from '../../core/limits/bucket.ts';
 import { parkedBucket, readBucket } from '../../core/limits/bucket.ts';
 import type { Database, Statement } from './engine/sqlite-database.ts';
@@ -18,6 +24,8 @@ export class BucketRows {
   readonly #wakes: Statement;
   readonly #wakesOf: Statement;
   readonly #nextWake: Statement;
+  readonly #anyWake: Statement;
+  readonly #withoutWakes = new Set<string>();
 
   constructor(db: Database) {
     this.#get = db.prepare('SELECT at, until, seen, version FROM buckets WHERE address = ?');
@@ -34,6 +42,7 @@ export class BucketRows {
       ORDER BY at, park LIMIT +?`);
     this.#wakesOf = db.prepare('SELECT queue, park FROM wakes INDEXED BY wakes_of WHERE name = ?');
     this.#nextWake = db.prepare('SELECT min(at) FROM wakes INDEXED BY wakes_due WHERE queue = ? AND at > ?');
+    this.#anyWake = db.prepare('SELECT EXISTS (SELECT 1 FROM wakes INDEXED BY wakes_due WHERE queue = ?)');
   }
 
   get(address: string): BucketState | undefined {
@@ -63,10 +72,23 @@ export class BucketRows {
   setWake(queue: string, park: string, at: number | null): void {
     if (at === null) execute(this.#deleteWake, park);
     else execute(this.#setWake, park, queue, readBucket(parkedBucket(park)).name, at);
+    this.#withoutWakes.delete(queue);
+  }
+
+  forgetWakes(): void {
+    this.#withoutWakes.clear();
   }
 
   wakes(queue: string, now: number, limit: number): readonly string[] {
+    if (!this.#hasWakes(queue)) return [];
     return allRows<readonly [string]>(this.#wakes, queue, now, limit).map(([park]) => park);
+  }
+
+  #hasWakes(queue: string): boolean {
+    if (this.#withoutWakes.has(queue)) return false;
+    if (firstRow<readonly [0 | 1]>(this.#anyWake, queue)?.[0] === 1) return true;
+    this.#withoutWakes.add(queue);
+    return false;
   }
 
   wakesOf(name: string): readonly (readonly [queue: string, park: string])[] {
@@ -74,6 +96,7 @@ export class BucketRows {
   }
 
   nextWake(queue: string, now: number): number | null {
+    if (!this.#hasWakes(queue)) return null;
     return firstRow<readonly [number | null]>(this.#nextWake, queue, now)?.[0] ?? null;
   }
 }

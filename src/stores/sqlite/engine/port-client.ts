@@ -30,6 +30,8 @@ interface Waiter {
 export class PortClient {
   readonly #port: MessagePort;
   readonly #waiters = new Map<number, Waiter>();
+  /** How many of them are claims that may wait. */
+  #waitingClaims = 0;
   readonly #listeners = new Map<EventListener, EventScope>();
   /** What the engine knows of the listeners. */
   #scope: EventScope | null = null;
@@ -65,20 +67,13 @@ export class PortClient {
    * it, and nothing else was sent that is not answered. A further add of this turn follows in a message of its own.
    */
   get #isAwaited(): boolean {
-    if (this.#outbox.length !== 1) return false;
-    let open = 0;
-    let isWaiting = false;
-    for (const { wait } of this.#waiters.values()) {
-      if (wait !== undefined) isWaiting = true;
-      else if (open === 1) return false;
-      else open = 1;
-    }
-    return isWaiting;
+    return this.#waitingClaims > 0 && this.#outbox.length === 1 && this.#waiters.size === this.#waitingClaims + 1;
   }
 
   #push(waiter: Omit<Waiter, 'wait'>, argument: unknown, { now, sync, wait }: CallOptions): void {
     this.#lastId += 1;
     const waits = wait?.signal.aborted === false ? wait : undefined;
+    if (waits !== undefined) this.#waitingClaims += 1;
     this.#waiters.set(this.#lastId, { ...waiter, wait: waits && this.#withdrawal(waits.signal) });
     this.#outbox.push(packed({ id: this.#lastId, name: waiter.name, argument, now, sync, waitMs: waits?.ms }));
     // Runs after all other work of this turn.
@@ -208,7 +203,10 @@ export class PortClient {
     const id = reply[0];
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
-    waiter?.wait?.signal.removeEventListener('abort', waiter.wait.end);
+    if (waiter?.wait !== undefined) {
+      this.#waitingClaims -= 1;
+      waiter.wait.signal.removeEventListener('abort', waiter.wait.end);
+    }
     if (error !== undefined) waiter?.reject(error);
     else waiter?.resolve(unpackAnswer(waiter.name, reply[1], waiter.argument));
     if (this.#waiters.size === 0) this.#drained?.();

@@ -132,6 +132,7 @@ export class SqliteTable implements Table {
     this.#waiting.forget();
     this.#leased.forget();
     this.#throttles.forget();
+    this.#buckets.forgetWakes();
     this.#workers.forget();
   }
 
