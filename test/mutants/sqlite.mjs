@@ -341,8 +341,8 @@ export const sqlite = [
   {
     name: 'sqlite: returned jobs go to the back of the queue',
     file: 'src/stores/sqlite/tables/waiting-jobs.ts',
-    find: 'return [...returned, ...ready].map(readJob);',
-    replace: 'return [...ready, ...returned].map(readJob);',
+    find: 'return [...returned, ...this.#readyJobs(queue, now, limit - returned.length)];',
+    replace: 'return [...this.#readyJobs(queue, now, limit - returned.length), ...returned];',
     suites: one,
   },
   {
@@ -474,8 +474,8 @@ export const sqlite = [
   {
     name: 'sqlite: workers are woken by the add of a job that was claimed in its transaction',
     file: 'src/stores/sqlite/engine/engine-clients.ts',
-    find: " && !(event.type === 'added' && running.has(event.id))",
-    replace: ' && running.size >= 0',
+    find: "return work.filter(({ type, id }) => type !== 'added' || !running.has(id));",
+    replace: 'return running.size >= 0 ? work : [];',
     suites: ['test/contract/own-adds.test.ts'],
   },
   {
@@ -509,8 +509,8 @@ export const sqlite = [
   {
     name: 'sqlite: an add does not wake the workers of its own client',
     file: 'src/stores/sqlite/engine/port-client.ts',
-    find: "if (name === 'add') this.#wakeWorkers(",
-    replace: "if (name === 'commit') this.#wakeWorkers(",
+    find: 'this.#wakeWorkers(argument as readonly NewJob[]);\n      if',
+    replace: 'if',
     suites: ['test/contract/own-adds.test.ts'],
   },
   {

@@ -68,7 +68,7 @@ export const worker = [
   {
     name: 'worker: an outcome is settled before its checkpoint is in the store',
     file: 'src/worker/attempt/run-attempt.ts',
-    find: '  if (outcome !== null) await attempt.flushHeartbeats();\n',
+    find: '  if (flushed !== null) await flushed;\n',
     replace: '',
     suites: renewing,
   },
