@@ -37,7 +37,7 @@ export function openAttemptLog(
   return new LazyLog(() => new LogWriter(() => openSink(target, job), { onTrouble }));
 }
 
-/** A class, because each object with functions of its own costs as much as all else of a short job that logs nothing. */
+/** A class: one is made for every job, and an object with functions of its own would take longer to make. */
 class LazyLog implements AttemptLog {
   readonly #open: () => LogWriter;
   #writer: LogWriter | null = null;

@@ -67,7 +67,7 @@ export function handlerPort(host: PortHost, job: RunningJob, parts: AttemptParts
 
 type PortHost = Pick<HandlerHost<unknown>, 'store' | 'files' | 'onLog'>;
 
-/** A class, for the reason in attempt-log.ts: most short handlers call none of its functions. */
+/** A class, for the reason in attempt-log.ts. Most short handlers call none of its functions. */
 class WorkerPort implements HandlerPort {
   readonly files: FilePlace;
   readonly #host: PortHost;

@@ -170,7 +170,7 @@ function start(
   return change;
 }
 
-interface Alike {
+interface ReadyJobs {
   readonly ready: readonly Job[];
   readonly from: number;
   /** Those that started are added here. */
@@ -179,8 +179,8 @@ interface Alike {
   readonly now: number;
 }
 
-/** Starts the jobs that are alike to one that started. Returns the place of the first that is not. */
-function startAlike(table: Table, pattern: Pattern, { ready, from, jobs, request, now }: Alike): number {
+/** Starts the jobs from a place on that are alike to one that started. Returns the place of the first that is not. */
+function startAlike(table: Table, pattern: Pattern, { ready, from, jobs, request, now }: ReadyJobs): number {
   for (let at = from; at < ready.length; at += 1) {
     const job = ready[at] as Job;
     if (!isAlike(pattern.before, job)) return at;

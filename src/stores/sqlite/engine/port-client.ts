@@ -2,7 +2,8 @@
  * The client of an engine: sends calls in batches and matches replies by number.
  *
  * All calls of one turn of the event loop are sent in one message, so a settlement and the claim that follows it share a
- * commit. When the engine ends, pending calls get `outcome-unknown` and new ones `store-closed`.
+ * commit. An exception is an add for which a claim waits in the engine: it is sent at once. When the engine ends, pending
+ * calls get `outcome-unknown` and new ones `store-closed`.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
