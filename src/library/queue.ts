@@ -5,7 +5,7 @@ import { toJsonText } from '../core/input/json.ts';
 import { sameJson } from '../core/input/same-json.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { SeriesQuery, StatisticsQuery } from '../core/ports/insight.ts';
-import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/ports/job-store.ts';
+import type { AddResult, CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/ports/job-store.ts';
 import type { ScheduleInput } from '../core/schedules/schedule-input.ts';
 import { deleteQueue, totalJobs } from '../core/settings/delete-queue.ts';
 import type { ExplainedSetting, SettingName } from '../core/settings/global-settings.ts';
@@ -69,14 +69,29 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
   }
 
   /** Adds a job. */
-  async add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
-    if (this.#schema !== null) await this.#check(data);
-    if (options?.attach !== undefined) return this.#addWithFiles(data, options);
-    const job = this.#toNewJob(data, options);
-    const [answer] = await this.#connection.store.jobs.add([job]);
+  add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
+    if (this.#schema !== null || options?.attach !== undefined) return this.#addChecked(data, options);
+    return this.#addNow(data, options);
+  }
+
+  async #addChecked(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
+    await this.#check(data);
+    return options?.attach === undefined ? this.#addNow(data, options) : this.#addWithFiles(data, options);
+  }
+
+  #addNow(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
+    try {
+      return this.#connection.store.jobs.add([this.#toNewJob(data, options)]).then(this.#added);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  readonly #added = (answers: readonly AddResult[]): AddedJob<Result> => {
+    const answer = answers[0];
     if (answer === undefined) throw new Error('the store left an added job unanswered');
     return addedJob(answer, this.#connection);
-  }
+  };
 
   /** Adds many jobs at once, with options for all of them or computed for each. */
   async addAll(

@@ -275,22 +275,22 @@ export const core = [
   {
     name: 'a repeated claim gives new leases',
     file: 'src/core/operations/claim.ts',
-    find: 'find((each) => each.requestId === requestId);',
-    replace: 'find((each) => each.requestId === requestId && each.leases.length === 0);',
+    find: 'table.leasesOfClaim(worker, requestId)?.flatMap(',
+    replace: 'table.leasesOfClaim(worker, worker)?.flatMap(',
     suites: memory,
   },
   {
     name: 'a repeat of the claim before the latest gives new leases',
     file: 'src/stores/memory/memory-table.ts',
-    find: '[claim, ...this.rememberedClaims(worker)].slice(0, MAX_REMEMBERED_CLAIMS)',
+    find: '[claim, ...earlier].slice(0, MAX_REMEMBERED_CLAIMS)',
     replace: '[claim].slice(0, MAX_REMEMBERED_CLAIMS)',
     suites: memory,
   },
   {
     name: 'a third claim leaves the first one remembered',
     file: 'src/stores/memory/memory-table.ts',
-    find: '[claim, ...this.rememberedClaims(worker)].slice(0, MAX_REMEMBERED_CLAIMS)',
-    replace: '[claim, ...this.rememberedClaims(worker)].slice(0, MAX_REMEMBERED_CLAIMS + 1)',
+    find: '[claim, ...earlier].slice(0, MAX_REMEMBERED_CLAIMS)',
+    replace: '[claim, ...earlier].slice(0, MAX_REMEMBERED_CLAIMS + 1)',
     suites: memory,
   },
   {

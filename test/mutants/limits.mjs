@@ -17,8 +17,8 @@ export const limits = [
   {
     name: 'resources: a job that did not fit is never tried again',
     file: needs,
-    find: 'table.unpark(address, queue, 1)).some(',
-    replace: 'table.parkedCount(address) * 0).some(',
+    find: 'table.unpark(address, queue, 1) > 0 || isBack',
+    replace: 'table.parkedCount(address) < 0 || isBack',
     suites: memory,
   },
   {

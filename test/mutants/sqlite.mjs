@@ -479,9 +479,16 @@ export const sqlite = [
     suites: ['test/contract/own-adds.test.ts'],
   },
   {
+    name: 'sqlite: a repeat of the claim before the latest gives new leases',
+    file: 'src/stores/sqlite/tables/worker-rows.ts',
+    find: 'row?.[3] === requestId',
+    replace: 'row?.[0] === requestId',
+    suites: one,
+  },
+  {
     name: 'sqlite: adds that travel as one call get the results of each other',
     file: 'src/stores/sqlite/joined-adds.ts',
-    find: '      from = until;\n',
+    find: '      from += count;\n',
     replace: '',
     suites: joined,
   },

@@ -220,6 +220,20 @@ export const worker = [
     suites: waiting,
   },
   {
+    name: 'a wait that ends tells nothing to the store',
+    file: 'src/worker/loop/claim-wait.ts',
+    find: 'for (const listener of this.#listeners) listener();',
+    replace: '',
+    suites: waiting,
+  },
+  {
+    name: 'a wait that is over still ends the claim of its store',
+    file: 'src/worker/loop/claim-wait.ts',
+    find: 'this.#listeners.delete(listener);',
+    replace: '',
+    suites: waiting,
+  },
+  {
     name: 'worker: a paused worker leaves its claim in the store',
     file: 'src/worker/loop/claim-loop.ts',
     find: 'this.#isPaused = true;\n    this.#withdraw();',

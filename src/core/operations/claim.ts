@@ -40,8 +40,7 @@ export function claim(table: Table, request: ClaimRequest, moment: Moment): Clai
 }
 
 function repeatedClaim(table: Table, { worker, requestId }: ClaimRequest): readonly Job[] | undefined {
-  const claim = table.rememberedClaims(worker).find((each) => each.requestId === requestId);
-  return claim?.leases.flatMap(({ id, token }) => {
+  return table.leasesOfClaim(worker, requestId)?.flatMap(({ id, token }) => {
     const job = table.get(id);
     return holds(job, token) ? [job] : [];
   });
@@ -216,14 +215,15 @@ function rememberClaim(table: Table, { worker, requestId }: ClaimRequest, jobs: 
 }
 
 function nextAt(table: Table, queues: readonly string[], now: number): number | null {
-  const times = queues.flatMap((queue) => {
+  let next = Number.POSITIVE_INFINITY;
+  for (const queue of queues) {
     const settings = table.settings(queue);
-    if (settings.state !== 'up') return [];
+    if (settings.state !== 'up') continue;
     const leaseEnd = settings.onLost === 'hold' ? null : table.nextLeaseEnd(queue);
     const startAt = settings.rate === null ? null : rateNextAt(settings.rate, table.rateAt(queue), { now, cost: 1 });
     const expiryAt = leaseEnd === null ? null : leaseEnd + settings.lostGraceMs;
-    return [table.nextRunAt(queue, now), expiryAt, startAt, table.nextWake(queue, now)];
-  });
-  const known = times.filter((time) => time !== null);
-  return known.length === 0 ? null : Math.min(...known);
+    const times = [table.nextRunAt(queue, now), expiryAt, startAt, table.nextWake(queue, now)];
+    for (const time of times) if (time !== null && time < next) next = time;
+  }
+  return next === Number.POSITIVE_INFINITY ? null : next;
 }

@@ -15,7 +15,9 @@ import { fullAmong } from './throttles.ts';
 /** Unparks the first job of each distinct need that fits. Returns whether it unparked any. */
 export function unparkFitting(table: Table, queue: string, room: Resources, now: number): boolean {
   const fitting = table.parkedNeeds(queue, needsRotation(now)).filter((address) => fits(needsAt(address), room));
-  return fitting.map((address) => table.unpark(address, queue, 1)).some((back) => back > 0);
+  let isBack = false;
+  for (const address of fitting) isBack = table.unpark(address, queue, 1) > 0 || isBack;
+  return isBack;
 }
 
 /** Returns whether this worker reserves its capacity for a job that has waited long enough and that it could run. */

@@ -22,10 +22,15 @@ import type { JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
 /** How many claims of a worker a store remembers: a worker has at most as many in flight. */
 export const MAX_REMEMBERED_CLAIMS = 2;
 
+export interface ClaimedLease {
+  readonly id: string;
+  readonly token: number;
+}
+
 /** A claim that got jobs, for the case that it is repeated. */
 export interface RememberedClaim {
   readonly requestId: string;
-  readonly leases: readonly { readonly id: string; readonly token: number }[];
+  readonly leases: readonly ClaimedLease[];
 }
 
 /** Open: the child waits for the parent. Closed: it no longer does. */
@@ -174,8 +179,8 @@ export interface Table {
   /** Removes all edges to this child. The edges from it belong to its children. */
   removeEdges(child: Job): void;
 
-  /** The remembered claims of a worker, the latest first. */
-  rememberedClaims(worker: string): readonly RememberedClaim[];
+  /** The leases of a remembered claim; at least those that are still held. Undefined if it is not remembered. */
+  leasesOfClaim(worker: string, requestId: string): readonly ClaimedLease[] | undefined;
   /** Remembers a claim in place of the oldest of MAX_REMEMBERED_CLAIMS. */
   rememberClaim(worker: string, claim: RememberedClaim, at: number): void;
   worker(id: string): WorkerRow | undefined;

@@ -18,7 +18,7 @@ import { isWanted } from '../../core/operations/read.ts';
 import type { TagCount } from '../../core/ports/insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/ports/job-store.ts';
 import type { MigratedJob } from '../../core/ports/migration.ts';
-import type { Edge, LaterPage, RememberedClaim, Table, WorkerRow } from '../../core/ports/table.ts';
+import type { ClaimedLease, Edge, LaterPage, RememberedClaim, Table, WorkerRow } from '../../core/ports/table.ts';
 import { MAX_REMEMBERED_CLAIMS } from '../../core/ports/table.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 import type { CurrentFailureGroup } from '../../core/statistics/failure-trend.ts';
@@ -353,12 +353,13 @@ export class MemoryTable implements Table {
     this.#edges.remove(child);
   }
 
-  rememberedClaims(worker: string): readonly RememberedClaim[] {
-    return this.#claims.get(worker) ?? [];
+  leasesOfClaim(worker: string, requestId: string): readonly ClaimedLease[] | undefined {
+    return this.#claims.get(worker)?.find((claim) => claim.requestId === requestId)?.leases;
   }
 
   rememberClaim(worker: string, claim: RememberedClaim): void {
-    this.#claims.set(worker, [claim, ...this.rememberedClaims(worker)].slice(0, MAX_REMEMBERED_CLAIMS));
+    const earlier = this.#claims.get(worker) ?? [];
+    this.#claims.set(worker, [claim, ...earlier].slice(0, MAX_REMEMBERED_CLAIMS));
   }
 
   worker(id: string): WorkerRow | undefined {

@@ -60,10 +60,10 @@ export class JoinedAdds {
   readonly resolve = (answer: unknown): void => {
     const results = answer as readonly AddResult[];
     let from = 0;
-    for (const [place, { resolve }] of this.#callers.entries()) {
-      const until = from + (this.#counts[place] ?? 0);
-      resolve(results.slice(from, until));
-      from = until;
+    for (let place = 0; place < this.#callers.length; place += 1) {
+      const count = this.#counts[place] as number;
+      (this.#callers[place] as Caller).resolve(count === 1 ? [results[from]] : results.slice(from, from + count));
+      from += count;
     }
   };
 

@@ -55,9 +55,9 @@ const NOT_SETTLED: { readonly settlement: null; readonly answer: null } = { sett
  * and the store then serves the claim while the handlers run.
  */
 export function runClaimed(result: ClaimResult, sentAt: number, pipeline: AttemptPipeline): void {
-  const attempts = result.jobs.filter(isRunning).map((job) => holdLease(job, sentAt - result.now, pipeline));
-  const late = attempts.filter((attempt) => attempt.isLeaseOver);
-  for (const attempt of late) void settle(attempt, LATE, pipeline);
+  const attempts: Attempt[] = [];
+  for (const job of result.jobs) if (isRunning(job)) attempts.push(holdLease(job, sentAt - result.now, pipeline));
+  for (const attempt of attempts) if (attempt.isLeaseOver) void settle(attempt, LATE, pipeline);
   const runAll = (): void => {
     for (const attempt of attempts) if (!attempt.isClosed) void runAttempt(attempt, pipeline);
   };

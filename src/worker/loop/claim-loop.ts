@@ -323,7 +323,8 @@ export class ClaimLoop {
   }
 
   #remove(request: OpenRequest): void {
-    this.#open = this.#open.filter((each) => each !== request);
+    const at = this.#open.indexOf(request);
+    if (at >= 0) this.#open.splice(at, 1);
   }
 
   #claimAgainIn(ms: number): void {

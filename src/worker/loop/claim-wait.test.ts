@@ -130,6 +130,18 @@ describe('a waiting claim is withdrawn', () => {
     expect(at(1).wait?.signal.aborted).toBe(true);
   });
 
+  it('and the store that listens is told once, unless it stopped listening', async () => {
+    const { loop, at } = await aWaitingLoop();
+    const told: string[] = [];
+    const other = () => void told.push('other');
+    at(1).wait?.signal.addEventListener('abort', other);
+    at(1).wait?.signal.addEventListener('abort', () => void told.push('store'));
+    at(1).wait?.signal.removeEventListener('abort', other);
+    loop.pause();
+    loop.wakeNow();
+    expect(told).toEqual(['store']);
+  });
+
   it('and the loop stops when it is answered', async () => {
     const { loop, at, sent, turn } = await aWaitingLoop();
     const ends: string[] = [];

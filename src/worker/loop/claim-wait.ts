@@ -5,7 +5,7 @@
  * A store that answers such a claim early and without jobs does not wait. The worker then claims on events and polls, as
  * it does while it runs jobs.
  */
-import type { ClaimResult, ClaimWait } from '../../core/ports/job-store.ts';
+import type { ClaimResult, ClaimWait, WaitSignal } from '../../core/ports/job-store.ts';
 import { monotonicMs } from '../outcome/deadline.ts';
 
 /** The poll that makes up for lost events. The store's clock relies on it too (GAP_MS in core/lifecycle/clock.ts). */
@@ -16,22 +16,37 @@ export const POLL_MS = 1_000;
  */
 export const MIN_WAITING_LEASE_MS = 4 * POLL_MS;
 
+class Withdrawal implements WaitSignal {
+  aborted = false;
+  readonly #listeners = new Set<() => void>();
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+
+  abort(): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
 /** One wait, from the sending of its claim. */
 export class OpenWait implements ClaimWait {
   readonly ms: number;
+  readonly signal = new Withdrawal();
   readonly #sentAt = monotonicMs();
-  readonly #withdrawn = new AbortController();
 
   constructor(ms: number) {
     this.ms = ms;
   }
 
-  get signal(): AbortSignal {
-    return this.#withdrawn.signal;
-  }
-
   withdraw(): void {
-    this.#withdrawn.abort();
+    this.signal.abort();
   }
 
   /** Returns whether the store waited, for an answer without jobs; null if that cannot be told. */

@@ -126,7 +126,8 @@ export class SettlementBatcher {
     const { jobs, availability } = this.#options;
     let answers: readonly SettleResult[];
     try {
-      const settlements = batch.map(({ settlement }) => settlement);
+      const settlements: Settlement[] = [];
+      for (const { settlement } of batch) settlements.push(settlement);
       answers = await this.#deadline.limit(jobs.settle(settlements));
     } catch (error) {
       if (!isUnavailable(error)) return await this.#deliverApart(batch, error);

@@ -22,7 +22,7 @@ import { lockedError } from './file-holders.ts';
 import type { CallResult, Group, GroupWriter } from './group-writer.ts';
 import { mayAnswerEarly } from './group-writer.ts';
 import { LockTimeout } from './lock-timeout.ts';
-import type { ToEngine } from './messages.ts';
+import type { Request, ToEngine } from './messages.ts';
 import { isRead } from './messages.ts';
 import { unpackRequest } from './packing.ts';
 import type { Session } from './session.ts';
@@ -226,10 +226,9 @@ export class Engine {
   #writeGroup(): void {
     const calls = this.#writes;
     try {
-      const group = this.#parts.writer.write(
-        calls.map(({ request }) => request),
-        this.#waiting,
-      );
+      const requests: Request[] = [];
+      for (const { request } of calls) requests.push(request);
+      const group = this.#parts.writer.write(requests, this.#waiting);
       this.#writes = calls.slice(group.results.length);
       this.#goOn();
       this.#answer(calls, group);

@@ -44,8 +44,8 @@ export function packAnswer(name: RequestName, answer: unknown): unknown {
 /** `argument`: the argument of the answered call. */
 export function unpackAnswer(name: RequestName, packed: unknown, argument: unknown): unknown {
   if (name === 'claim') return unpackClaim(packed as PackedClaim);
-  if (name === 'settle' && packed === 'done') return (argument as readonly Settlement[]).map(done);
-  return name === 'add' && packed === 'added' ? (argument as readonly NewJob[]).map(added) : packed;
+  if (name === 'settle' && packed === 'done') return each(argument as readonly Settlement[], done);
+  return name === 'add' && packed === 'added' ? each(argument as readonly NewJob[], added) : packed;
 }
 
 /** The queue, then id and data of each job. */
@@ -104,9 +104,11 @@ function unpackSettlements(packed: PackedSettlements | readonly Settlement[]): r
   if (typeof packed[0] !== 'string') return packed as readonly Settlement[];
   const settlements: Settlement[] = [];
   for (let at = 0; at < packed.length; at += 3) {
-    const completion = { id: packed[at] as string, token: packed[at + 1] as number, kind: 'complete' } as const;
+    const [id, token] = [packed[at] as string, packed[at + 1] as number];
     const result = packed[at + 2] as string | undefined;
-    settlements.push(result === undefined ? completion : { ...completion, result });
+    // Not a copy with a further property (docs/decisions/0035-what-v8-compiles.md).
+    if (result === undefined) settlements.push({ id, token, kind: 'complete' });
+    else settlements.push({ id, token, kind: 'complete', result });
   }
   return settlements;
 }
@@ -114,7 +116,9 @@ function unpackSettlements(packed: PackedSettlements | readonly Settlement[]): r
 type PackedClaim = readonly [now: number, nextAt: number | null, ...jobs: JobRow[]];
 
 function packClaim({ jobs, now, nextAt }: ClaimResult): PackedClaim {
-  return [now, nextAt, ...jobs.map(rowOf)];
+  const packed: [number, number | null, ...JobRow[]] = [now, nextAt];
+  for (const job of jobs) packed.push(rowOf(job));
+  return packed;
 }
 
 function unpackClaim(packed: PackedClaim): ClaimResult {
@@ -159,4 +163,11 @@ export function packEvents(events: readonly StoreEvent[]): readonly PackedEvents
 
 export function unpackEvents(packed: readonly PackedEvents[]): readonly StoreEvent[] {
   return packed.flatMap(([type, queue, state, ...ids]) => ids.map((id): StoreEvent => ({ type, id, queue, state })));
+}
+
+/** As `map`, which returns lists of another kind once it is compiled (docs/decisions/0035-what-v8-compiles.md). */
+function each<From, To>(list: readonly From[], make: (from: From) => To): readonly To[] {
+  const made: To[] = [];
+  for (const from of list) made.push(make(from));
+  return made;
 }

@@ -7,7 +7,14 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
-import type { CallOptions, EventListener, EventScope, NewJob, Unsubscribe } from '../../../core/ports/job-store.ts';
+import type {
+  CallOptions,
+  EventListener,
+  EventScope,
+  NewJob,
+  Unsubscribe,
+  WaitSignal,
+} from '../../../core/ports/job-store.ts';
 import { addingEvents } from '../../../core/ports/job-store.ts';
 import { JoinedAdds } from '../joined-adds.ts';
 import type { FromEngine, PackedRequest, Reply, Request, RequestName, ToEngine } from './messages.ts';
@@ -25,7 +32,7 @@ interface Waiter {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
   /** Of a claim that may wait: ends the wait. */
-  readonly wait: { readonly signal: AbortSignal; readonly end: () => void } | undefined;
+  readonly wait: { readonly signal: WaitSignal; readonly end: () => void } | undefined;
 }
 
 export class PortClient {
@@ -71,12 +78,13 @@ export class PortClient {
     return this.#waitingClaims > 0 && this.#outbox.length === 1 && this.#waiters.size === this.#waitingClaims + 1;
   }
 
-  #push(waiter: Omit<Waiter, 'wait'>, argument: unknown, { now, sync, wait }: CallOptions): void {
+  #push(caller: Omit<Waiter, 'wait'>, packedArgument: unknown, { now, sync, wait }: CallOptions): void {
+    const { name, argument, resolve, reject } = caller;
     this.#lastId += 1;
     const waits = wait?.signal.aborted === false ? wait : undefined;
     if (waits !== undefined) this.#waitingClaims += 1;
-    this.#waiters.set(this.#lastId, { ...waiter, wait: waits && this.#withdrawal(waits.signal) });
-    this.#outbox.push(packed({ id: this.#lastId, name: waiter.name, argument, now, sync, waitMs: waits?.ms }));
+    this.#waiters.set(this.#lastId, { name, argument, resolve, reject, wait: waits && this.#withdrawal(waits.signal) });
+    this.#outbox.push(packed({ id: this.#lastId, name, argument: packedArgument, now, sync, waitMs: waits?.ms }));
     // Runs after all other work of this turn.
     if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
     else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
@@ -131,7 +139,7 @@ export class PortClient {
   }
 
   /** Ends the wait of the claim with the last number when the signal is aborted. The claim must arrive first. */
-  #withdrawal(signal: AbortSignal): Waiter['wait'] {
+  #withdrawal(signal: WaitSignal): Waiter['wait'] {
     const id = this.#lastId;
     const end = (): void => {
       this.#flush();

@@ -111,10 +111,12 @@ export class JobRows {
 
   /** Inserts `createdLike(template, input, seq)`. */
   insertLike(template: Transition, input: PlainJob, seq: number): void {
-    if (template.job === this.#plainTemplate) return this.#pendingInserts.add(template.job, input, seq);
-    const { job, row } = createdLike(template, input, seq);
-    this.insert(job, row);
-    this.#plainTemplate = isPlain(job, row) ? template.job : null;
+    if (template.job !== this.#plainTemplate) {
+      const { job, row } = createdLike(template, input, seq);
+      if (!isPlain(job, row)) return this.insert(job, row);
+      this.#plainTemplate = template.job;
+    }
+    this.#pendingInserts.add(template.job, input, seq);
   }
 
   insert(job: Job, row: HistoryRow): void {

@@ -17,6 +17,8 @@ const KEPT = BLOCKED + 1;
 const KEPT_COLUMNS = ['done_bytes', 'failed_bytes', 'cancelled_bytes', 'results', 'result_bytes'];
 const COUNTED = [...JOB_STATES, 'relayed', 'blocked'];
 const COLUMNS = [...COUNTED, ...KEPT_COLUMNS];
+/** To be copied: lists of one kind keep compiled code valid (docs/decisions/0035-what-v8-compiles.md). */
+const ZEROS: readonly number[] = COLUMNS.map(() => 0);
 const PLACE = Object.fromEntries(JOB_STATES.map((state, place) => [state, place])) as Record<JobState, number>;
 
 export type Counts = Readonly<Record<JobState | 'relayed' | 'blocked', number>>;
@@ -50,11 +52,7 @@ export class QueueCounters {
 
   /** Adds a queue, even without jobs. */
   addQueue(queue: string): void {
-    if (!this.#changes.has(queue))
-      this.#changes.set(
-        queue,
-        COLUMNS.map(() => 0),
-      );
+    if (!this.#changes.has(queue)) this.#changes.set(queue, ZEROS.slice());
   }
 
   add(job: Job): void {
@@ -104,7 +102,7 @@ export class QueueCounters {
   #count(job: Job, by: 1 | -1): void {
     let changes = this.#changes.get(job.queue);
     if (changes === undefined) {
-      changes = COLUMNS.map(() => 0);
+      changes = ZEROS.slice();
       this.#changes.set(job.queue, changes);
     }
     changes[PLACE[job.state]] = (changes[PLACE[job.state]] ?? 0) + by;

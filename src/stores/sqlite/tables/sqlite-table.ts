@@ -16,7 +16,7 @@ import type { BucketState, Throttle } from '../../../core/limits/bucket.ts';
 import type { TagCount } from '../../../core/ports/insight.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../../core/ports/job-store.ts';
 import type { MigratedJob } from '../../../core/ports/migration.ts';
-import type { Edge, LaterPage, RememberedClaim, Table, WorkerRow } from '../../../core/ports/table.ts';
+import type { ClaimedLease, Edge, LaterPage, RememberedClaim, Table, WorkerRow } from '../../../core/ports/table.ts';
 import type { QueueSettings } from '../../../core/settings/settings.ts';
 import type { CurrentFailureGroup } from '../../../core/statistics/failure-trend.ts';
 import type { SeriesPage, Span } from '../../../core/statistics/series.ts';
@@ -429,8 +429,8 @@ export class SqliteTable implements Table {
     this.#edges.remove(child);
   }
 
-  rememberedClaims(worker: string): readonly RememberedClaim[] {
-    return this.#workers.rememberedClaims(worker);
+  leasesOfClaim(worker: string, requestId: string): readonly ClaimedLease[] | undefined {
+    return this.#workers.leasesOfClaim(worker, requestId);
   }
 
   rememberClaim(worker: string, claim: RememberedClaim, at: number): void {

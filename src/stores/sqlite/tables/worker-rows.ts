@@ -3,7 +3,7 @@
  *
  * Invariant: the claims that are remembered here equal those that the open transaction sees.
  */
-import type { RememberedClaim, WorkerRow } from '../../../core/ports/table.ts';
+import type { ClaimedLease, RememberedClaim, WorkerRow } from '../../../core/ports/table.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 
@@ -87,13 +87,11 @@ export class WorkerRows {
     this.#known.delete(id);
   }
 
-  /** Returns each with the leases that are still held: a repeated claim needs no others. */
-  rememberedClaims(worker: string): readonly RememberedClaim[] {
+  /** The leases are queried only for the rare repeated claim, and only those that are still held: it needs no others. */
+  leasesOfClaim(worker: string, requestId: string): readonly ClaimedLease[] | undefined {
     const row = this.#storedClaims(worker);
-    if (row === undefined) return [];
-    const [requestId, first, last, earlierId, earlierFirst, earlierLast] = row;
-    const latest = this.#rememberedClaim(requestId, first, last);
-    return earlierId === null ? [latest] : [latest, this.#rememberedClaim(earlierId, earlierFirst, earlierLast)];
+    if (row?.[0] === requestId) return this.#leasesBetween(row[1], row[2]);
+    return row?.[3] === requestId ? this.#leasesBetween(row[4], row[5]) : undefined;
   }
 
   #storedClaims(worker: string): StoredClaims | undefined {
@@ -106,15 +104,8 @@ export class WorkerRows {
     this.#known.set(worker, claims);
   }
 
-  /** The leases are queried only for the rare repeated claim: every claim reads the request ids. */
-  #rememberedClaim(requestId: string, first: number | null, last: number | null): RememberedClaim {
-    const leases = () => allRows<readonly [string, number]>(this.#leases, first, last);
-    return {
-      requestId,
-      get leases() {
-        return leases().map(([id, token]) => ({ id, token }));
-      },
-    };
+  #leasesBetween(first: number | null, last: number | null): readonly ClaimedLease[] {
+    return allRows<readonly [string, number]>(this.#leases, first, last).map(([id, token]) => ({ id, token }));
   }
 
   rememberClaim(worker: string, { requestId, leases }: RememberedClaim, at: number): void {
