@@ -486,6 +486,20 @@ export const sqlite = [
     suites: one,
   },
   {
+    name: 'sqlite: each settlement has a hidden class of its own',
+    file: 'src/stores/sqlite/engine/packing.ts',
+    find: "settlements.push({ id, token, kind: 'complete', result });",
+    replace: "settlements.push({ ...({ id, token, kind: 'complete' } as const), result });",
+    suites: ['test/processes/hidden-classes.test.ts'],
+  },
+  {
+    name: 'sqlite: each call has a hidden class of its own',
+    file: 'src/stores/sqlite/engine/port-client.ts',
+    find: '{ name, argument, resolve, reject, wait: waits && this.#withdrawal(waits.signal) }',
+    replace: '{ ...caller, wait: waits && this.#withdrawal(waits.signal) }',
+    suites: ['test/processes/hidden-classes.test.ts'],
+  },
+  {
     name: 'sqlite: adds that travel as one call get the results of each other',
     file: 'src/stores/sqlite/joined-adds.ts',
     find: '      from += count;\n',

@@ -23,7 +23,7 @@ export interface HeldClaim {
   /** The answer to the last try, which is without jobs. */
   empty: ClaimResult;
   isDue: boolean;
-  timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout | undefined;
 }
 
 /** A held claim that was performed again. */
@@ -104,7 +104,7 @@ export class WaitingClaims {
     const { waitMs } = call.request;
     const empty = waitMs === undefined ? null : foundBy(result);
     if (waitMs === undefined || empty === null || empty.jobs.length > 0) return false;
-    const held = { call, endAt: performance.now() + waitMs, empty, isDue: false, timer: setTimeout(() => undefined) };
+    const held: HeldClaim = { call, endAt: performance.now() + waitMs, empty, isDue: false, timer: undefined };
     this.#held.add(held);
     this.#wait(held, empty);
     // A later call of the same transaction may have been the one it waits for.

@@ -18,8 +18,8 @@
  * Invariant: the limits of the requests in flight count as taken slots.
  */
 import type { WorkerCapacity } from '../../core/limits/resources.ts';
-import type { CallOptions, ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
-import { CALL_DEADLINE_MS, monotonicMs, SharedDeadline, withDeadline } from '../outcome/deadline.ts';
+import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
+import { CALL_DEADLINE_MS, monotonicMs, SharedDeadline } from '../outcome/deadline.ts';
 import { RetryDelay } from '../outcome/retry-delay.ts';
 import { BusyPoll } from './busy-poll.ts';
 import { OpenWait, POLL_MS, pollMs } from './claim-wait.ts';
@@ -75,6 +75,8 @@ export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   readonly #delay: RetryDelay;
   readonly #deadline = new SharedDeadline(CALL_DEADLINE_MS);
+  /** Of claims that wait. */
+  readonly #waitDeadline = new SharedDeadline(CALL_DEADLINE_MS + POLL_MS);
   readonly #busyPoll = new BusyPoll();
   #isStopped = false;
   #isPaused = false;
@@ -268,20 +270,15 @@ export class ClaimLoop {
     this.#endIfIdle();
   }
 
-  /** The deadline begins after the wait. */
   #limited(request: OpenRequest): Promise<ClaimResult> {
-    const { wait } = request;
-    const answer = this.#claim(request);
-    return wait === null ? this.#deadline.limit(answer) : withDeadline(answer, CALL_DEADLINE_MS + wait.ms);
+    const deadline = request.wait === null ? this.#deadline : this.#waitDeadline;
+    return deadline.limit(this.#claim(request));
   }
 
   #claim({ claim, wait }: OpenRequest): Promise<ClaimResult> {
     const { jobs, endsWithProcess } = this.#options;
-    const options: CallOptions = {
-      ...(endsWithProcess === true && { sync: 'later' }),
-      ...(wait !== null && { wait }),
-    };
-    return jobs.claim(claim, options);
+    if (endsWithProcess !== true) return jobs.claim(claim, wait === null ? {} : { wait });
+    return jobs.claim(claim, wait === null ? { sync: 'later' } : { sync: 'later', wait });
   }
 
   #answered({ claim, wait }: OpenRequest, result: ClaimResult, sentAt: number): void {
@@ -345,6 +342,7 @@ export class ClaimLoop {
     if (!this.#isStopped || this.#open.length > 0) return;
     this.#clearTimer();
     this.#deadline.end();
+    this.#waitDeadline.end();
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 }
