@@ -83,8 +83,8 @@ export const sqlite = [
   {
     name: 'worker: a claim of a library worker waits for its sync',
     file: 'src/worker/loop/claim-loop.ts',
-    find: 'endsWithProcess === true &&',
-    replace: 'endsWithProcess !== true &&',
+    find: 'endsWithProcess !== true)',
+    replace: 'endsWithProcess === true)',
     suites: ['src/worker/loop/claim-loop.test.ts'],
   },
   {
@@ -488,15 +488,8 @@ export const sqlite = [
   {
     name: 'sqlite: each settlement has a hidden class of its own',
     file: 'src/stores/sqlite/engine/packing.ts',
-    find: "settlements.push({ id, token, kind: 'complete', result });",
-    replace: "settlements.push({ ...({ id, token, kind: 'complete' } as const), result });",
-    suites: ['test/processes/hidden-classes.test.ts'],
-  },
-  {
-    name: 'sqlite: each call has a hidden class of its own',
-    file: 'src/stores/sqlite/engine/port-client.ts',
-    find: '{ name, argument, resolve, reject, wait: waits && this.#withdrawal(waits.signal) }',
-    replace: '{ ...caller, wait: waits && this.#withdrawal(waits.signal) }',
+    find: "else settlements.push({ id, token, kind: 'complete', result });",
+    replace: "else for (const bare of [{ id, token, kind: 'complete' } as const]) settlements.push({ ...bare, result });",
     suites: ['test/processes/hidden-classes.test.ts'],
   },
   {

@@ -243,8 +243,8 @@ export const worker = [
   {
     name: 'worker: the deadline of a claim ends before its wait',
     file: 'src/worker/loop/claim-loop.ts',
-    find: 'CALL_DEADLINE_MS + wait.ms',
-    replace: 'CALL_DEADLINE_MS',
+    find: 'SharedDeadline(CALL_DEADLINE_MS + POLL_MS)',
+    replace: 'SharedDeadline(CALL_DEADLINE_MS)',
     suites: waiting,
   },
   {
