@@ -489,7 +489,8 @@ export const sqlite = [
     name: 'sqlite: each settlement has a hidden class of its own',
     file: 'src/stores/sqlite/engine/packing.ts',
     find: "else settlements.push({ id, token, kind: 'complete', result });",
-    replace: "else for (const bare of [{ id, token, kind: 'complete' } as const]) settlements.push({ ...bare, result });",
+    replace:
+      "else for (const bare of [{ id, token, kind: 'complete' } as const]) settlements.push({ ...bare, result });",
     suites: ['test/processes/hidden-classes.test.ts'],
   },
   {

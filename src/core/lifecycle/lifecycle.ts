@@ -20,7 +20,7 @@
 
 import type { HistoryEvent, HistoryRow } from '../job/history.ts';
 import { MAX_NOTE_LENGTH, RESULT_PRUNED } from '../job/history.ts';
-import type { Failure, Job, JobState, Parents, RunningJob, UniqueKey } from '../job/job.ts';
+import type { EndedState, Failure, Job, JobState, Parents, RunningJob, UniqueKey } from '../job/job.ts';
 import { isEnded, isRunning, isSuspended, NO_SLOTS, readySince } from '../job/job.ts';
 import { NEVER, suspensionText } from '../job/step.ts';
 import type { Heartbeat, JobChanges, Move, NewJob, Requeue, Settlement, SettlementKind } from '../ports/job-store.ts';
@@ -271,8 +271,8 @@ function completed(
   const data = settlement.data ?? job.data;
   const { next } = settlement;
   if (next === undefined) {
-    const done = { ...ended(job, 'done', now), data, result: settlement.result ?? null, failure: null };
-    return transition(done, 'completed', now, details);
+    const outcome = { data, result: settlement.result ?? null, failure: null };
+    return transition(ended(job, 'done', now, outcome), 'completed', now, details);
   }
   const there: Job = {
     ...restarted(job),
@@ -539,10 +539,15 @@ function withRunAt(job: Job, runAt: number, now: number): Pick<Job, 'runAt' | 'f
 
 // ── shared shapes ────────────────────────────────────────────────────────────────────────────────────────────
 
-function ended(job: Job, state: 'done' | 'failed' | 'cancelled', now: number): Job {
+function ended(job: Job, state: EndedState, now: number, outcome: Pick<Job, 'data' | 'result' | 'failure'> = job): Job {
+  const { data, result, failure } = outcome;
   // The children of a done job no longer wait for it (dependencies.ts).
   const dependents = state === 'done' ? 0 : job.dependents;
-  return { ...job, state, lease: null, endedAt: now, returnedAt: null, dependents, foldedInto: null, suspension: null };
+  // biome-ignore format: one line a thought
+  return {
+    ...job, state, endedAt: now, dependents, data, result, failure,
+    lease: null, returnedAt: null, foldedInto: null, suspension: null,
+  };
 }
 
 /** Returns a job to the front of its queue. `since` orders it among other returned jobs. */
