@@ -22,25 +22,8 @@ type Waiting = Pick<Connection, 'endWaiter' | 'files'>;
 
 export function addedJob<Result>(answer: AddResult, waiting: Waiting): AddedJob<Result> {
   if (!answer.ok) throw new LonghaulError('refused', answer.refusal.message, { refusal: answer.refusal });
-  return new Added<Result>(answer, waiting);
-}
-
-class Added<Result> implements AddedJob<Result> {
-  readonly id: string;
-  readonly queue: string;
-  readonly outcome: AddOutcome;
-  readonly #waiting: Waiting;
-
-  constructor(answer: AddResult & { ok: true }, waiting: Waiting) {
-    this.id = answer.id;
-    this.queue = answer.queue;
-    this.outcome = answer.outcome;
-    this.#waiting = waiting;
-  }
-
-  finished(options: { signal?: AbortSignal } = {}): Promise<Result> {
-    return finished<Result>(this.#waiting, this.id, options.signal);
-  }
+  const { id, queue, outcome } = answer;
+  return { id, queue, outcome, finished: (options = {}) => finished<Result>(waiting, id, options.signal) };
 }
 
 export async function finished<Result>(
