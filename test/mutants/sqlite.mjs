@@ -70,7 +70,7 @@ export const sqlite = [
     file: 'src/stores/sqlite/commit-sync.ts',
     find: "const isEarly = sync === 'later' && this.#options.durability === 'full';",
     replace: 'const isEarly = true;',
-    and: { find: ' || isFollowed) this.now()', replace: ') this.now()' },
+    and: { find: ' || isFollowed || isInFreedSlot) this.now()', replace: ') this.now()' },
     suites: later,
   },
   {
