@@ -23,6 +23,7 @@ console.log(await Promise.all(jobs.map(({ id }) => longhaul.finished(id))));
 
 const endless = await primes.add({ up: Number.MAX_SAFE_INTEGER });
 while ((await longhaul.find(endless.id))?.state !== 'running') await sleep(20);
+// It uses a core meanwhile, and the timer above still fires.
 await sleep(300);
 await longhaul.cancel(endless.id);
 while ((await longhaul.find(endless.id))?.state !== 'cancelled') await sleep(20);

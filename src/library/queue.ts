@@ -79,6 +79,7 @@ export class Queue<Data = unknown, Result = unknown, Output = Data> {
     return options?.attach === undefined ? this.#addNow(data, options) : this.#addWithFiles(data, options);
   }
 
+  /** Not async: that would cost each job another promise, and more to compile. */
   #addNow(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
     try {
       return this.#connection.store.jobs.add([this.#toNewJob(data, options)]).then(this.#added);

@@ -40,7 +40,7 @@ export interface ClaimWait {
   readonly signal: WaitSignal;
 }
 
-/** What a wait needs of an AbortSignal. One of Node costs more than the rest of a claim that waits. */
+/** What a wait needs of an AbortSignal, which is expensive in Node (docs/decisions/0035-what-v8-compiles.md). */
 export interface WaitSignal {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;

@@ -75,7 +75,7 @@ export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   readonly #delay: RetryDelay;
   readonly #deadline = new SharedDeadline(CALL_DEADLINE_MS);
-  /** Of claims that wait. */
+  /** Of claims that wait. It begins after the longest wait. */
   readonly #waitDeadline = new SharedDeadline(CALL_DEADLINE_MS + POLL_MS);
   readonly #busyPoll = new BusyPoll();
   #isStopped = false;

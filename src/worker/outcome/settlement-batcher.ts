@@ -126,6 +126,7 @@ export class SettlementBatcher {
     const { jobs, availability } = this.#options;
     let answers: readonly SettleResult[];
     try {
+      // Not by `map`: docs/decisions/0035-what-v8-compiles.md.
       const settlements: Settlement[] = [];
       for (const { settlement } of batch) settlements.push(settlement);
       answers = await this.#deadline.limit(jobs.settle(settlements));

@@ -226,6 +226,7 @@ export class Engine {
   #writeGroup(): void {
     const calls = this.#writes;
     try {
+      // Not by `map`: docs/decisions/0035-what-v8-compiles.md.
       const requests: Request[] = [];
       for (const { request } of calls) requests.push(request);
       const group = this.#parts.writer.write(requests, this.#waiting);

@@ -104,7 +104,8 @@ function unpackSettlements(packed: PackedSettlements | readonly Settlement[]): r
   if (typeof packed[0] !== 'string') return packed as readonly Settlement[];
   const settlements: Settlement[] = [];
   for (let at = 0; at < packed.length; at += 3) {
-    const [id, token] = [packed[at] as string, packed[at + 1] as number];
+    const id = packed[at] as string;
+    const token = packed[at + 1] as number;
     const result = packed[at + 2] as string | undefined;
     // Not a copy with a further property (docs/decisions/0035-what-v8-compiles.md).
     if (result === undefined) settlements.push({ id, token, kind: 'complete' });
